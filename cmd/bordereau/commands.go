@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// command is one subcommand.
+type command struct {
+	name  string
+	short string // "" hides it from the help
+	run   func(ctx context.Context, args []string, std stdio) error
+}
+
+// commands is the whole list, in the order of the help.
+func commands() []command {
+	return []command{}
+}
+
+func run(ctx context.Context, args []string, std stdio) error {
+	if len(args) == 0 || slices.Contains([]string{"help", "-h", "--help"}, args[0]) {
+		help(std.Out)
+		return nil
+	}
+	for _, c := range commands() {
+		if c.name == args[0] {
+			return c.run(ctx, args[1:], std)
+		}
+	}
+	return usagef("no command %q; 'bordereau help' lists them", args[0])
+}
+
+func help(w io.Writer) {
+	fmt.Fprint(w, "Bordereau: an analyst for insurance submissions.\n\nUsage: bordereau COMMAND [flags]\n\n")
+	for _, c := range commands() {
+		if c.short != "" {
+			fmt.Fprintf(w, "  %-12s %s\n", c.name, c.short)
+		}
+	}
+	fmt.Fprintln(w, strings.TrimSpace(`
+'bordereau COMMAND -h' tells a command's flags.`))
+}
