@@ -1,0 +1,69 @@
+package excel
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/xuri/excelize/v2"
+)
+
+// Dispositions are what a reviewer may say of a finding.
+func Dispositions() []string { return []string{"accepted", "waived", "to_broker", "error"} }
+
+// The columns of Findings that Read needs, by their headers.
+const (
+	headFinding     = "Finding"
+	headDisposition = "Disposition"
+	headComment     = "Comment"
+)
+
+func (b *workbook) findings() error {
+	s, err := b.sheet(sheetFindings,
+		column{headFinding, 10}, column{"Severity", 10}, column{"Action", 9}, column{"Rule", 9}, column{"Submission", 16}, column{"Insured", 26},
+		column{"What", 18}, column{"Field", 16}, column{"Finding in words", 60}, column{"Stated", 24}, column{"Expected", 24}, column{"Class", 15},
+		column{"Can't be told without", 24}, column{"Confidence", 11}, column{"Evidence", 12}, column{headDisposition, 14}, column{headComment, 40}, column{"How it was matched", 40})
+	if err != nil {
+		return err
+	}
+	insured := map[string]string{}
+	for _, sub := range b.report.Submissions {
+		insured[sub.ID] = sub.Insured
+	}
+	for _, f := range b.report.Findings {
+		severity, ok := b.style.severity[f.Severity]
+		if !ok {
+			severity = b.style.text
+		}
+		evidence := b.text("none")
+		if n := len(f.Evidence); n > 0 {
+			evidence = b.link(sheetEvidence, b.evidenceRow[f.ID], plural(n, "source"))
+		}
+		if err := s.append([]any{
+			b.text(f.ID), excelize.Cell{StyleID: severity, Value: clean(f.Severity)}, b.text(f.Action), b.text(f.RuleID), b.text(f.SubmissionID), b.text(insured[f.SubmissionID]),
+			b.text(f.Entity), b.text(f.Field), b.wrapped(f.Message), b.wrapped(f.Stated), b.wrapped(f.Expected), b.text(f.Class),
+			b.wrapped(strings.Join(f.Missing, ", ")), b.percent(f.Confidence), evidence,
+			excelize.Cell{StyleID: b.style.input, Value: clean(f.Disposition)}, excelize.Cell{StyleID: b.style.input, Value: clean(f.Comment)}, b.wrapped(f.Explanation),
+		}); err != nil {
+			return err
+		}
+	}
+	if len(b.report.Findings) > 0 {
+		choice := excelize.NewDataValidation(true)
+		choice.Sqref = fmt.Sprintf("P2:P%d", s.row)
+		if err := choice.SetDropList(Dispositions()); err != nil {
+			return fmt.Errorf("sheet %s: %w", sheetFindings, err)
+		}
+		choice.SetError(excelize.DataValidationErrorStyleStop, "Disposition", "Choose one of: "+strings.Join(Dispositions(), ", "))
+		if err := b.file.AddDataValidation(sheetFindings, choice); err != nil {
+			return fmt.Errorf("sheet %s: %w", sheetFindings, err)
+		}
+	}
+	return s.flush()
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
