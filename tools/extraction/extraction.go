@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"bordereau/tools/literal"
 	"bordereau/tools/table"
@@ -83,8 +84,9 @@ func (x Reader) Read(ctx context.Context, ask Ask) (Extraction, error) {
 	if err != nil {
 		return Extraction{}, err
 	}
+	paged := append(slices.Clone(scope), ask.Limit, ask.Offset)
 	out := Extraction{Fields: []Field{}, AuditIDs: []string{}}
-	page, err := x.query(ctx, &out, fieldsSQL, append(scope, ask.Limit, ask.Offset)...)
+	page, err := x.query(ctx, &out, fieldsSQL, paged...)
 	if err != nil {
 		return Extraction{}, err
 	}
@@ -92,20 +94,18 @@ func (x Reader) Read(ctx context.Context, ask Ask) (Extraction, error) {
 		return x.empty(ctx, out, ask, scope)
 	}
 	at := make(map[string]int, len(page.Rows))
-	var edited []string
+	edited := false
 	for i, r := range page.Rows {
 		f := readField(r)
 		out.Total = r.Int(22)
 		out.Fields = append(out.Fields, f)
 		at[f.ID] = i
-		if r.Int(21) > 0 {
-			edited = append(edited, f.ID)
-		}
+		edited = edited || r.Int(21) > 0
 	}
-	if len(edited) == 0 {
+	if !edited {
 		return out, nil
 	}
-	edits, err := x.query(ctx, &out, editsSQL, edited)
+	edits, err := x.query(ctx, &out, editsSQL, paged...)
 	if err != nil {
 		return Extraction{}, err
 	}

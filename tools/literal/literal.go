@@ -17,7 +17,7 @@ var ErrText = errors.New("text is not valid UTF-8 or holds a NUL byte")
 // placeholder is $1, $2, … in a statement. Statements hold no other dollar sign.
 var placeholder = regexp.MustCompile(`\$[0-9]+`)
 
-// Bind replaces each $n of a statement by the literal of the n-th value: a string, a list of strings, an integer, a date
+// Bind replaces each $n of a statement by the literal of the n-th value: a string, an integer, a date
 // (time.Time, its UTC day) or nil. It is the only way a value enters the SQL of these tools.
 func Bind(statement string, values ...any) (string, error) {
 	literals := make([]string, len(values))
@@ -47,19 +47,6 @@ func quote(v any) (string, error) {
 		return "NULL", nil
 	case string:
 		return quoteText(v)
-	case []string:
-		if len(v) == 0 {
-			return "(NULL)", nil // IN (NULL) holds for nothing
-		}
-		parts := make([]string, len(v))
-		for i, s := range v {
-			text, err := quoteText(s)
-			if err != nil {
-				return "", err
-			}
-			parts[i] = text
-		}
-		return "(" + strings.Join(parts, ", ") + ")", nil
 	case int:
 		return strconv.Itoa(v), nil
 	case time.Time:

@@ -12,7 +12,9 @@ WHERE ($1 IS NULL OR s.received_at >= CAST($1 AS TIMESTAMP))
 const listSQL = `
 SELECT s.submission_id, s.workflow, s.status, s.insured_name, s.broker_name, s.carrier, s.line_of_business,
        s.effective_date, s.expiry_date, s.received_at, s.completed_at, count(*) OVER () AS total
-FROM submissions s` + matching + `
+FROM submissions s` + matching + `` + paging
+
+const paging = `
 ORDER BY s.received_at DESC, s.submission_id
 LIMIT $6 OFFSET $7`
 
@@ -20,9 +22,10 @@ const countSQL = `
 SELECT count(*) AS total
 FROM submissions s` + matching
 
-// documentsSQL is the files of the submissions on a page.
+// documentsSQL is the files of the submissions on a page. It names the page again instead of its ids, which could be
+// longer than a statement may be.
 const documentsSQL = `
 SELECT submission_id, document_id, document_type, filename, pages
 FROM documents
-WHERE submission_id IN $1
+WHERE submission_id IN (SELECT s.submission_id FROM submissions s` + matching + paging + `)
 ORDER BY submission_id, document_id`

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"bordereau/tools/literal"
@@ -74,23 +75,22 @@ func (l Lister) List(ctx context.Context, ask Ask) (List, error) {
 	if err != nil {
 		return List{}, err
 	}
+	paged := append(slices.Clone(bounds), ask.Limit, ask.Offset)
 	out := List{Submissions: []Submission{}, AuditIDs: []string{}}
-	page, err := l.query(ctx, &out, listSQL, append(bounds, ask.Limit, ask.Offset)...)
+	page, err := l.query(ctx, &out, listSQL, paged...)
 	if err != nil {
 		return List{}, err
 	}
 	at := make(map[string]int, len(page.Rows))
-	ids := make([]string, 0, len(page.Rows))
 	for i, r := range page.Rows {
 		out.Total = r.Int(11)
 		at[r.Text(0)] = i
-		ids = append(ids, r.Text(0))
 		out.Submissions = append(out.Submissions, Submission{
 			ID: r.Text(0), Workflow: r.Text(1), Status: r.Text(2), Insured: r.Text(3), Broker: r.Text(4), Carrier: r.Text(5),
 			LineOfBusiness: r.Text(6), Effective: r.Day(7), Expiry: r.Day(8), Received: r.Time(9), Completed: r.Time(10), Documents: []Document{},
 		})
 	}
-	if len(ids) == 0 { // beyond the last page the window has no row to stand in
+	if len(page.Rows) == 0 { // beyond the last page the window has no row to stand in
 		if ask.Offset == 0 {
 			return out, nil
 		}
@@ -101,7 +101,7 @@ func (l Lister) List(ctx context.Context, ask Ask) (List, error) {
 		out.Total = count.Rows[0].Int(0)
 		return out, nil
 	}
-	documents, err := l.query(ctx, &out, documentsSQL, ids)
+	documents, err := l.query(ctx, &out, documentsSQL, paged...)
 	if err != nil {
 		return List{}, err
 	}
