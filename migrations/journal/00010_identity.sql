@@ -1,5 +1,5 @@
 -- Who may ask: organisations, their people, and the keys that people's programs present.
--- Times are milliseconds since 1970 in UTC, here and in every table of this database.
+-- Times are milliseconds since 1970 in UTC; 0 is "never".
 
 -- +goose Up
 CREATE TABLE organisations (
