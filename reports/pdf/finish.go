@@ -1,0 +1,103 @@
+package pdf
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"regexp"
+	"time"
+
+	"github.com/pdfcpu/pdfcpu/pkg/api"
+	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu"
+	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
+
+	"bordereau/reports"
+)
+
+// finish adds bookmarks, attaches files, checks the document strictly against the standard and settles what differs from run to run.
+func finish(w io.Writer, laidOut []byte, marks []mark, r *reports.Report, attachments []Attachment) error {
+	conf := configuration()
+	ctx, err := api.ReadValidateAndOptimize(bytes.NewReader(laidOut), conf)
+	if err != nil {
+		return fmt.Errorf("checking the PDF: %w", err)
+	}
+	if err := pdfcpu.AddBookmarks(ctx, bookmarks(marks), true); err != nil {
+		return fmt.Errorf("adding bookmarks to the PDF: %w", err)
+	}
+	for _, a := range attachments {
+		at := r.Clock.UTC()
+		if err := ctx.AddAttachment(model.Attachment{Reader: bytes.NewReader(a.Content), ID: a.Name, FileName: a.Name, Desc: a.Description, ModTime: &at}, false); err != nil {
+			return fmt.Errorf("attaching %s: %w", a.Name, err)
+		}
+	}
+	var out bytes.Buffer
+	if err := api.WriteContext(ctx, &out); err != nil {
+		return fmt.Errorf("writing the PDF: %w", err)
+	}
+	sorted, err := ordered(out.Bytes())
+	if err != nil {
+		return err
+	}
+	settled := settle(sorted, r.Clock)
+	if err := api.Validate(bytes.NewReader(settled), configuration()); err != nil {
+		return fmt.Errorf("checking the finished PDF: %w", err)
+	}
+	_, err = w.Write(settled)
+	return err
+}
+
+// bookmarks nests marks by level.
+func bookmarks(marks []mark) []pdfcpu.Bookmark {
+	var all []pdfcpu.Bookmark
+	for _, m := range marks {
+		b := pdfcpu.Bookmark{Title: m.title, PageFrom: m.page}
+		if m.level > 0 && len(all) > 0 {
+			section := &all[len(all)-1]
+			section.Kids = append(section.Kids, b)
+			continue
+		}
+		all = append(all, b)
+	}
+	return all
+}
+
+// configuration is pdfcpu's, without its folder in the user's home and with everything but streams in the clear, so that
+// settle finds dates and the file's id.
+func configuration() *model.Configuration {
+	api.DisableConfigDir()
+	conf := model.NewDefaultConfiguration()
+	conf.ValidationMode = model.ValidationStrict
+	conf.WriteObjectStream = false
+	conf.WriteXRefStream = false
+	return conf
+}
+
+var (
+	fileID   = regexp.MustCompile(`/ID\s*\[\s*<[0-9A-Fa-f]*>\s*<[0-9A-Fa-f]*>\s*\]`)
+	fileDate = regexp.MustCompile(`/(?:CreationDate|ModDate)\s*\(D:[0-9]{14}[^)]*\)`)
+	hexDigit = regexp.MustCompile(`[0-9A-Fa-f]`)
+)
+
+// settle overwrites dates and the random file id in place, byte for byte of the same length, so that offsets stay right.
+func settle(raw []byte, clock time.Time) []byte {
+	stamp := []byte(clock.UTC().Format("20060102150405"))
+	raw = fileDate.ReplaceAllFunc(raw, func(date []byte) []byte {
+		at := bytes.Index(date, []byte("D:")) + 2
+		fixed := append([]byte{}, date...)
+		copy(fixed[at:], stamp)
+		copy(fixed[at+14:], bytes.Map(func(c rune) rune {
+			switch {
+			case c >= '0' && c <= '9':
+				return '0'
+			case c == '-':
+				return '+'
+			}
+			return c
+		}, date[at+14:]))
+		return fixed
+	})
+	return fileID.ReplaceAllFunc(raw, func(id []byte) []byte {
+		open := bytes.IndexByte(id, '[')
+		return append(append([]byte{}, id[:open]...), hexDigit.ReplaceAll(id[open:], []byte("0"))...)
+	})
+}

@@ -1,0 +1,137 @@
+package pdf
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"bordereau/reports"
+)
+
+// findings lists each submission with what was found, the worst first, with the sources below each finding.
+func findings(c *canvas) {
+	r := c.report
+	if len(r.Findings) == 0 {
+		return
+	}
+	c.section("Findings by submission")
+	bySubmission := map[string][]reports.Finding{}
+	for _, f := range r.Findings {
+		bySubmission[f.SubmissionID] = append(bySubmission[f.SubmissionID], f)
+	}
+	printed := 0
+	for _, s := range r.Submissions {
+		found := worst(bySubmission[s.ID], len(bySubmission[s.ID]))
+		if len(found) == 0 {
+			continue
+		}
+		if printed += len(found); printed > maxFindings {
+			c.write(fmt.Sprintf("%d findings are more than fit on paper; the attached workbook has all of them.", len(r.Findings)), margin, contentW, sizeBody, true, alarm)
+			break
+		}
+		c.heading(fmt.Sprintf("%s · %s", s.ID, s.Insured), s.ID+" "+s.Insured)
+		c.write(strings.Join([]string{"Decision: " + s.Decision, s.Workflow, "broker " + s.Broker, "received " + s.Received.UTC().Format("2006-01-02 15:04")}, " · "), margin, contentW, sizeBody, false, grey)
+		c.y += 3
+		t := c.table([]string{"No.", "Severity", "Rule", "What", "Finding", "Sources"}, []float64{8, 9, 8.5, 15, 34.5, 25})
+		for _, f := range found {
+			t.row(plain(f.ID), tagged(f.Severity), plain(f.RuleID), plain(f.Entity+"\n"+strings.ReplaceAll(f.Field, "_", " ")), plain(message(f)), plain(sources(f)))
+		}
+		c.y += 4
+	}
+}
+
+// message is what a finding says, with what stands against what.
+func message(f reports.Finding) string {
+	var b strings.Builder
+	b.WriteString(f.Message)
+	if f.Stated != "" || f.Expected != "" {
+		fmt.Fprintf(&b, "\nStated: %s\nExpected: %s", cmp.Or(f.Stated, "—"), cmp.Or(f.Expected, "—"))
+	}
+	if len(f.Missing) > 0 {
+		b.WriteString("\nCan't be told without: " + strings.Join(f.Missing, ", "))
+	}
+	if f.Explanation != "" {
+		b.WriteString("\n" + f.Explanation)
+	}
+	return b.String()
+}
+
+// sources names the evidence of a finding, a line each.
+func sources(f reports.Finding) string {
+	var lines []string
+	for i, e := range f.Evidence {
+		if i == 6 {
+			lines = append(lines, fmt.Sprintf("… and %d more in the workbook", len(f.Evidence)-i))
+			break
+		}
+		line := cmp.Or(e.Filename, e.Source, e.Kind)
+		if e.Page > 0 {
+			line += fmt.Sprintf(", p. %d", e.Page)
+		}
+		if e.Confidence > 0 {
+			line += fmt.Sprintf(" (%.0f %%)", 100*e.Confidence)
+		}
+		if e.EditedBy != "" {
+			line += ", edited by " + e.EditedBy
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// vehicles is the appendix of vehicles whose row and decode don't agree.
+func vehicles(c *canvas) {
+	var t *table
+	for _, s := range c.report.Submissions {
+		for _, v := range s.Vehicles {
+			if !slices.ContainsFunc(v.Cells, func(x reports.Cell) bool { return x.Verdict != "" && x.Verdict != "agrees" }) {
+				continue
+			}
+			if t == nil {
+				c.section("Vehicles that differ from their VIN")
+				t = c.table([]string{"Submission", "Row", "Field", "Schedule says", "Decode says", "Verdict"}, []float64{17, 15, 15, 22, 22, 11})
+			}
+			for _, x := range v.Cells {
+				if x.Verdict != "" && x.Verdict != "agrees" {
+					t.row(plain(s.ID), plain(v.Label), plain(strings.ReplaceAll(x.Field, "_", " ")), plain(x.Value), plain(x.Expected), tagged(x.Verdict))
+				}
+			}
+		}
+	}
+}
+
+// guideline is the appendix of the rules as they were applied.
+func guideline(c *canvas) {
+	g := c.report.Guideline
+	c.section("Guideline")
+	c.write(fmt.Sprintf("%s (%s), version %s, effective %s. SHA-256 %s", g.Name, g.Carrier, g.Version, g.Effective, g.SHA256), margin, contentW, sizeBody, false, grey)
+	c.y += 6
+	if len(g.Rules) == 0 {
+		return
+	}
+	t := c.table([]string{"Rule", "Severity", "Action", "Text", "Parameters"}, []float64{10, 10, 9, 46, 25})
+	for _, rule := range g.Rules {
+		parameters := make([]string, 0, len(rule.Parameters))
+		for _, key := range slices.Sorted(maps.Keys(rule.Parameters)) {
+			parameters = append(parameters, key+" = "+rule.Parameters[key])
+		}
+		t.row(plain(rule.ID), tagged(rule.Severity), plain(rule.Action), plain(rule.Text), plain(strings.Join(parameters, "\n")))
+	}
+}
+
+// queries is the appendix of what was read, by audit record.
+func queries(c *canvas) {
+	r := c.report
+	c.section("How this was read")
+	c.write("Every figure of this report was read from data generation "+r.Generation+" by the queries below. Their records are in the audit chain of "+r.Org+"; the run itself and the workbook are attached to this file.", margin, contentW, sizeBody, false, ink)
+	c.y += 6
+	if len(r.Queries) == 0 {
+		return
+	}
+	t := c.table([]string{"Audit record", "Purpose", "Rows"}, []float64{46, 44, 10})
+	for _, q := range r.Queries {
+		t.row(plain(q.AuditID), plain(q.Purpose), plain(fmt.Sprint(q.Rows)))
+	}
+}
