@@ -1,0 +1,58 @@
+# Bordereau. 'make' lists what can be made.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help demo serve test test-short check bench lint fmt setup setup-test build clean FORCE
+
+BIN := $(CURDIR)/build/bin
+TOOL := go tool -modfile=.ci/tools.mod
+# What runs inside sandboxes over the host's /usr, and what shows reports.
+PACKAGES := bubblewrap e2fsprogs python3 python3-pandas python3-matplotlib python3-openpyxl poppler-utils fonts-dejavu-core fonts-liberation
+# Real servers and second readers that tests start.
+TEST_PACKAGES := redis-server postgresql qpdf
+
+help: ## list what can be made
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+demo: build ## do all set-up, then the main job on a sample organisation, into out/
+	@$(BIN)/bordereau demo --out out
+
+serve: build ## do all set-up, import the sample organisations on first use, serve all roles on loopback
+	@$(BIN)/bordereau serve --sample
+
+setup: $(BIN)/runsc
+	@.ci/debian-packages $(PACKAGES)
+
+setup-test: setup
+	@.ci/debian-packages $(TEST_PACKAGES)
+
+build: setup $(BIN)/bordereau $(BIN)/gov ## build the programs into build/bin
+
+# The program embeds the lists it needs; go itself knows what is stale.
+$(BIN)/bordereau: FORCE
+	@go build -trimpath -o $@ ./cmd/bordereau
+
+$(BIN)/gov: FORCE
+	@CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o $@ ./cmd/gov
+
+# gVisor's runtime, from its Go module at the version that .ci/runsc.mod pins; some three minutes the first time.
+$(BIN)/runsc: .ci/runsc.mod .ci/runsc.sum
+	@echo "Building gVisor's runsc (once, some minutes)"
+	@mkdir -p $(BIN)
+	@CGO_ENABLED=0 go build -modfile=.ci/runsc.mod -trimpath -ldflags='-s -w' -o $@ gvisor.dev/gvisor/runsc
+	@touch $@
+
+test: setup-test build ## do all set-up and run all tests with the race detector
+	@$(TOOL) gotestsum --format pkgname-and-test-fails -- -race -timeout 20m ./...
+
+check: lint test vulncheck ## everything that continuous integration runs, and known vulnerabilities
+
+lint: ## formatting, static analysis, layout
+	@$(TOOL) golangci-lint run ./...
+	@go test -count=1 -run 'TestImportDirections|TestBinariesStayApart' .
+
+fmt: ## format the code
+	@$(TOOL) golangci-lint fmt ./...
+
+clean: ## remove what was built and served
+	rm -rf build out
