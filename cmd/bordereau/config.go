@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"gopkg.in/yaml.v3"
+)
+
+// config is everything that 'serve' can be told, with its defaults for one machine.
+type config struct {
+	Data       string           `yaml:"data"`   // the folder of everything that is kept
+	Listen     string           `yaml:"listen"` // for people: the pages and the HTTP API
+	Governance governanceConfig `yaml:"governance"`
+	Journal    string           `yaml:"journal"` // postgres://… or "": SQLite in the data folder
+	Events     string           `yaml:"events"`  // redis://… or "": in this process
+	Sandbox    sandboxConfig    `yaml:"sandbox"`
+	Models     modelsConfig     `yaml:"models"`
+	Turns      turnsConfig      `yaml:"turns"`
+	// BehindProxy says that a proxy in front ends TLS; without it only loopback addresses are listened on.
+	BehindProxy bool `yaml:"behind_tls_proxy"`
+}
+
+type governanceConfig struct {
+	Listen   string `yaml:"listen"`   // for the agent and the doors
+	Database string `yaml:"database"` // postgres://… or "": SQLite in the data folder
+	Policy   string `yaml:"policy"`   // a policy file, "" for the built-in one
+	Workers  int    `yaml:"workers"`  // warm query workers at most
+}
+
+type sandboxConfig struct {
+	Driver    string        `yaml:"driver"` // auto, gvisor, bubblewrap
+	Runsc     string        `yaml:"runsc"`
+	Gov       string        `yaml:"gov"`
+	Guest     string        `yaml:"guest"`
+	MemoryMiB int64         `yaml:"memory_mib"`
+	DiskMiB   int64         `yaml:"disk_mib"`
+	IdleStop  time.Duration `yaml:"idle_stop"`
+}
+
+type modelsConfig struct {
+	Default   string          `yaml:"default"`
+	Anthropic anthropicConfig `yaml:"anthropic"` // key in ANTHROPIC_API_KEY
+	OpenAI    openaiConfig    `yaml:"openai"`    // key in OPENAI_API_KEY
+}
+
+type anthropicConfig struct {
+	Model   string `yaml:"model"`
+	BaseURL string `yaml:"base_url"`
+	key     string
+}
+
+type openaiConfig struct {
+	Model   string `yaml:"model"`
+	BaseURL string `yaml:"base_url"`
+	key     string
+}
+
+type turnsConfig struct {
+	Runners    int           `yaml:"runners"`     // turns at once
+	Deadline   time.Duration `yaml:"deadline"`    // of one turn
+	Steps      int           `yaml:"steps"`       // of one turn
+	CostMicros int64         `yaml:"cost_micros"` // of one turn, millionths of a US dollar
+}
+
+func defaults() config {
+	return config{
+		Data: "data", Listen: "127.0.0.1:8700",
+		Governance: governanceConfig{Listen: "127.0.0.1:8701", Workers: 32},
+		Sandbox:    sandboxConfig{Driver: "auto", MemoryMiB: 1024, DiskMiB: 2048, IdleStop: 10 * time.Minute},
+		Models:     modelsConfig{Default: "playbook"},
+		Turns:      turnsConfig{Runners: 8, Deadline: 45 * time.Minute, Steps: 60, CostMicros: 5_000_000},
+	}
+}
+
+// loadConfig reads flags over the file over the defaults, and the secrets from the environment.
+func loadConfig(flags *flag.FlagSet, args []string, std stdio) (config, error) {
+	c := defaults()
+	file := flags.String("config", std.Env("BORDEREAU_CONFIG"), "configuration `FILE` (YAML)")
+	data := flags.String("data", std.Env("BORDEREAU_DATA"), "data `FOLDER` (default "+c.Data+")")
+	listen := flags.String("listen", "", "`ADDRESS` for people (default "+c.Listen+")")
+	driver := flags.String("sandbox", "", "sandbox `DRIVER`: auto, gvisor or bubblewrap")
+	flags.SetOutput(std.Err)
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return c, usageError{}
+		}
+		return c, usageError{}
+	}
+	if *file != "" {
+		raw, err := os.ReadFile(*file)
+		if err != nil {
+			return c, fmt.Errorf("reading the configuration: %w", err)
+		}
+		d := yaml.NewDecoder(bytes.NewReader(raw))
+		d.KnownFields(true)
+		if err := d.Decode(&c); err != nil && !errors.Is(err, io.EOF) {
+			return c, fmt.Errorf("configuration %s: %w", *file, err)
+		}
+	}
+	for _, override := range []struct {
+		to   *string
+		from string
+	}{{&c.Data, *data}, {&c.Listen, *listen}, {&c.Sandbox.Driver, *driver}} {
+		if override.from != "" {
+			*override.to = override.from
+		}
+	}
+	c.Models.Anthropic.key, c.Models.OpenAI.key = std.Env("ANTHROPIC_API_KEY"), std.Env("OPENAI_API_KEY")
+	var err error
+	if c.Data, err = filepath.Abs(c.Data); err != nil {
+		return c, fmt.Errorf("data folder: %w", err)
+	}
+	return c, c.check()
+}
+
+// check refuses what is incomplete or insecure; a warning would be overlooked.
+func (c *config) check() error {
+	for name, address := range map[string]string{"listen": c.Listen, "governance.listen": c.Governance.Listen} {
+		host, _, err := net.SplitHostPort(address)
+		if err != nil {
+			return fmt.Errorf("configuration: %s: %q is not host:port", name, address)
+		}
+		loopback := host == "localhost" || net.ParseIP(host).IsLoopback()
+		if !loopback && !c.BehindProxy {
+			return fmt.Errorf("configuration: %s is %s, which others can reach without TLS: listen on loopback, or set behind_tls_proxy: true where a proxy in front ends TLS", name, address)
+		}
+	}
+	if c.Models.Default == "anthropic" && (c.Models.Anthropic.key == "" || c.Models.Anthropic.Model == "") {
+		return errors.New("configuration: models.default is anthropic: set models.anthropic.model and the environment's ANTHROPIC_API_KEY")
+	}
+	if c.Models.Default == "openai" && (c.Models.OpenAI.Model == "" || c.Models.OpenAI.BaseURL == "") {
+		return errors.New("configuration: models.default is openai: set models.openai.model and models.openai.base_url (and OPENAI_API_KEY where the server wants one)")
+	}
+	if c.Turns.Runners < 1 || c.Turns.Steps < 1 || c.Turns.Deadline < time.Minute {
+		return errors.New("configuration: turns: runners and steps are at least 1, deadline at least 1m")
+	}
+	return nil
+}
+
+// path is a place in the data folder.
+func (c *config) path(parts ...string) string {
+	return filepath.Join(append([]string{c.Data}, parts...)...)
+}
+
+// beside finds a program that was built beside this one, unless the configuration names it.
+func beside(configured, name string) string {
+	if configured != "" {
+		return configured
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return name
+	}
+	return filepath.Join(filepath.Dir(self), name)
+}
