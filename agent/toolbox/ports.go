@@ -1,0 +1,62 @@
+package toolbox
+
+import (
+	"context"
+
+	"bordereau/agent/artifact"
+	"bordereau/agent/journal"
+	"bordereau/reports"
+	"bordereau/sandbox"
+)
+
+// Workspaces gives each conversation its sandbox.
+type Workspaces interface {
+	// Reserve names the sandbox of a conversation, which need not exist yet: a token is made for it before.
+	Reserve(ctx context.Context, org, conversation string) (sandboxID string, err error)
+	// Acquire returns the conversation's sandbox, running: the one there is, or a new one with what can be restored.
+	Acquire(ctx context.Context, org, conversation string) (Workspace, error)
+}
+
+// Workspace is a sandbox that runs.
+type Workspace struct {
+	ID   string
+	Note string // what the model and the person should know of how it was got, such as files that are missing; "" for nothing
+}
+
+// Sandboxes acts on sandboxes by id.
+type Sandboxes interface {
+	sandbox.Executor
+	sandbox.Files
+}
+
+// Files keeps content by hash.
+type Files interface {
+	Put(ctx context.Context, p artifact.Put) (artifact.File, error)
+	Reader
+}
+
+// Uploads lists the files that people put into a conversation.
+type Uploads interface {
+	List(ctx context.Context, org, conversation string) ([]artifact.Upload, error)
+}
+
+// Delivered lists the artifacts that a conversation has delivered so far.
+type Delivered interface {
+	Artifacts(ctx context.Context, o journal.Owner, conversation string) ([]journal.Artifact, error)
+}
+
+// Renderer makes the files of a report.
+type Renderer interface {
+	Render(ctx context.Context, r *reports.Report) ([]Document, error)
+}
+
+// Document is one rendered file.
+type Document struct {
+	Name    string
+	Content []byte
+}
+
+var (
+	_ Files   = (*artifact.Store)(nil)
+	_ Uploads = (*artifact.Library)(nil)
+)

@@ -1,0 +1,114 @@
+package toolbox
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"bordereau/agent/artifact"
+	"bordereau/agent/journal"
+	"bordereau/agent/turn"
+	"bordereau/reports"
+)
+
+// maxRun bounds the JSON of a run that is rendered.
+const maxRun = 256 << 20
+
+var runID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$`)
+
+// publish renders a stored run to a workbook and a PDF.
+func (s *session) publish(ctx context.Context, c turn.Call) (turn.Result, error) {
+	var in struct {
+		RunID string `json:"run_id"`
+		Title string `json:"title"`
+	}
+	if err := decode(c, &in); err != nil {
+		return turn.Result{}, err
+	}
+	if !runID.MatchString(in.RunID) {
+		return turn.Result{}, invalid("toolbox", "run_id is no id of a run", "use the run_id that reconcile answered")
+	}
+	s.observer.Progress(c.ID, turn.Progress{Message: "reading the run"})
+	report, err := s.report(ctx, in.RunID)
+	if err != nil {
+		return turn.Result{}, err
+	}
+	if title := strings.TrimSpace(in.Title); title != "" {
+		report.Title = cutTitle(title)
+	}
+	s.observer.Progress(c.ID, turn.Progress{Message: fmt.Sprintf("rendering %d findings of %d submissions", len(report.Findings), len(report.Submissions))})
+	documents, err := s.c.Renderer.Render(ctx, report)
+	if err != nil {
+		return turn.Result{}, (&fault{Code: "internal", Component: "reports", Message: "the report could not be rendered", Hint: "the log has the details"}).failure(err)
+	}
+	return s.deliver(ctx, report, documents)
+}
+
+func (s *session) deliver(ctx context.Context, report *reports.Report, documents []Document) (turn.Result, error) {
+	type file struct {
+		Name   string `json:"name"`
+		Size   int64  `json:"size"`
+		SHA256 string `json:"sha256"`
+	}
+	var files []file
+	var artifacts []journal.Artifact
+	for _, d := range documents {
+		name := artifact.CleanName(d.Name)
+		kept, err := s.c.Files.Put(ctx, artifact.Put{Org: s.turn.Org, Name: name, Content: bytes.NewReader(d.Content)})
+		if err != nil {
+			return turn.Result{}, (&fault{Code: "unavailable", Component: "artifacts", Message: "a report could not be kept", Hint: "the artifact store may be full or down"}).failure(err)
+		}
+		files = append(files, file{name, kept.Size, kept.SHA256})
+		artifacts = append(artifacts, journal.Artifact{Org: s.turn.Org, Conversation: s.turn.Conversation, Turn: s.turn.ID, Name: name,
+			MediaType: kept.MediaType, Size: kept.Size, SHA256: kept.SHA256})
+	}
+	severities := map[string]int{}
+	for _, f := range report.Findings {
+		severities[f.Severity]++
+	}
+	r, err := answer(map[string]any{"run_id": report.RunID, "artifacts": files, "findings": len(report.Findings), "severities": severities,
+		"submissions": len(report.Submissions)})
+	r.Artifacts = artifacts
+	return r, err
+}
+
+// report reads a run's parts until they make a whole.
+func (s *session) report(ctx context.Context, id string) (*reports.Report, error) {
+	var raw []byte
+	for n := 1; n <= maxParts; n++ {
+		part, err := s.resource(ctx, fmt.Sprintf("bordereau://run/%s/%d", id, n))
+		var f *fault
+		if n > 1 && errors.As(err, &f) && f.Code == "not_found" {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if raw = append(raw, part...); len(raw) > maxRun {
+			return nil, &fault{Code: "too_large", Component: "reports", Message: fmt.Sprintf("the run has more than %d bytes", maxRun), Hint: "reconcile fewer submissions at once"}
+		}
+		if json.Valid(raw) {
+			break
+		}
+	}
+	var r reports.Report
+	if err := json.Unmarshal(raw, &r); err != nil {
+		return nil, (&fault{Code: "internal", Component: "governance", Message: "the run can't be read"}).failure(err)
+	}
+	if r.Schema != reports.Schema || r.RunID != id {
+		return nil, (&fault{Code: "internal", Component: "governance", Message: fmt.Sprintf("the run is of schema %q, wanted %q", r.Schema, reports.Schema)}).failure(nil)
+	}
+	return &r, nil
+}
+
+func cutTitle(title string) string {
+	title = strings.Join(strings.Fields(title), " ")
+	if r := []rune(title); len(r) > 160 {
+		title = string(r[:159]) + "…"
+	}
+	return title
+}
