@@ -1,0 +1,71 @@
+// Package vin decodes vehicle identification numbers by NHTSA's own rules, without a network, and checks vehicle schedules against the decode.
+package vin
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	"bordereau/tools/vin/vpic"
+)
+
+// Decoder decodes VINs against one data set. It is safe for concurrent use.
+type Decoder struct {
+	data *vpic.DataSet
+	now  time.Time
+	// lastYear is the newest model year that NHTSA's procedure accepts: two years ahead.
+	lastYear int
+	ids      elementIDs
+	chars    charCache
+	pool     sync.Pool
+}
+
+// Config holds what a Decoder needs.
+type Config struct {
+	// Data is the set of tables to decode against.
+	Data *vpic.DataSet
+	// Now decides which model years can exist; a VIN's year code repeats every 30 years.
+	Now time.Time
+}
+
+// New returns a decoder over cfg.Data.
+func New(cfg Config) (*Decoder, error) {
+	if cfg.Data == nil {
+		return nil, errors.New("vin: a decoder needs a data set")
+	}
+	if cfg.Now.IsZero() {
+		return nil, errors.New("vin: a decoder needs the time, since year codes repeat every 30 years")
+	}
+	d := &Decoder{data: cfg.Data, now: cfg.Now, lastYear: cfg.Now.Year() + 2}
+	d.ids = newElementIDs(cfg.Data)
+	d.chars = newCharCache(len(cfg.Data.WMIs))
+	return d, nil
+}
+
+// Load returns a decoder over the data set embedded in the program.
+func Load() (*Decoder, error) {
+	data, err := vpic.Embedded()
+	if err != nil {
+		return nil, err
+	}
+	return New(Config{Data: data, Now: time.Now()})
+}
+
+// LoadFile returns a decoder over a data set file as the importer writes it.
+func LoadFile(path string) (*Decoder, error) {
+	data, err := vpic.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return New(Config{Data: data, Now: time.Now()})
+}
+
+// DataDate is the date of the NHTSA snapshot behind every answer, such as 2026-02-06.
+func (d *Decoder) DataDate() string { return d.data.Date }
+
+// Hint is what a document says about the vehicle beside its VIN.
+type Hint struct {
+	// Year is the stated model year; 0 means none. It settles which of two candidate years is meant.
+	// A year that the VIN can't have is decoded as asked, with code 12, as NHTSA does.
+	Year int `json:"year,omitempty"`
+}
