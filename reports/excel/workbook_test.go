@@ -28,10 +28,11 @@ func report(n int) *reports.Report {
 		Queries: []reports.Query{{AuditID: "a-1", Purpose: "vehicles", SQL: "SELECT 1", Rows: 1}},
 		Log:     []reports.LogEntry{{At: time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC), Message: "started"}},
 	}
+	long := strings.Repeat("x", 40000)
 	for i := range n {
 		r.Findings = append(r.Findings, reports.Finding{
 			ID: fmt.Sprintf("F-%04d", i+1), SubmissionID: "S-1", RuleID: "VEH-02", Severity: "critical", Action: "refer", Outcome: "fail", Class: "conflict", Entity: "unit 1", Field: "vin",
-			Message: "@SUM(1)\x00 stands twice", Stated: "+1", Expected: strings.Repeat("x", 40000), Confidence: 0.91,
+			Message: "@SUM(1)\x00 stands twice", Stated: "+1", Expected: long, Confidence: 0.91,
 			Evidence: []reports.Evidence{{Kind: "document", Filename: "schedule.xlsx", Page: 1, Box: [4]float64{0.1, 0.2, 0.3, 0.4}, Raw: "-1+1", Confidence: 0.91, AuditID: "a-1"}},
 		})
 	}
@@ -153,7 +154,7 @@ func BenchmarkStreamWriter100k(b *testing.B) {
 			}
 			row := make([]any, columns)
 			for i := range row {
-				row[i] = excelize.Cell{Value: "@SUM(1) stands twice"}
+				row[i] = excelize.Cell{StyleID: 1, Value: "@SUM(1) stands twice"}
 			}
 			for n := range 100_000 {
 				if err := s.SetRow(fmt.Sprintf("A%d", n+1), row); err != nil {
