@@ -1,0 +1,91 @@
+package run_test
+
+import (
+	"bytes"
+	"crypto/rand"
+	"database/sql"
+	"encoding/base64"
+	"errors"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"bordereau/governance/run"
+	"bordereau/migrations"
+)
+
+func open(t *testing.T) (*run.Store, *sql.DB) {
+	t.Helper()
+	db, _, err := migrations.Open(t.Context(), filepath.Join(t.TempDir(), "governance.db"), migrations.Governance)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	s, err := run.NewStore(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, db
+}
+
+func TestRunComesBackWhole(t *testing.T) {
+	t.Parallel()
+	s, db := open(t)
+	noise := make([]byte, 2<<20) // doesn't compress: three parts once it is text
+	if _, err := rand.Read(noise); err != nil {
+		t.Fatal(err)
+	}
+	body := []byte(base64.StdEncoding.EncodeToString(noise))
+	at := time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
+	saved, err := s.Save(t.Context(), run.Run{ID: "r1", Org: "acme", Role: "underwriter", Created: at, Findings: 3}, body)
+	if err != nil || saved.Parts != 3 || saved.Bytes != len(body) {
+		t.Fatalf("Save = %+v, %v", saved, err)
+	}
+	got, err := s.Body(t.Context(), "acme", "r1")
+	if err != nil || !bytes.Equal(got, body) {
+		t.Fatalf("Body: %d bytes, %v", len(got), err)
+	}
+	head, err := s.Get(t.Context(), "acme", "r1")
+	if err != nil || head.Findings != 3 || !head.Created.Equal(at) {
+		t.Fatalf("Get = %+v, %v", head, err)
+	}
+	for _, other := range []struct {
+		org, id string
+		part    int
+	}{{"other", "r1", 1}, {"acme", "r2", 1}, {"acme", "r1", 4}, {"acme", "r1", 0}} {
+		if _, err := s.Part(t.Context(), other.org, other.id, other.part); !errors.Is(err, run.ErrNotFound) {
+			t.Errorf("Part(%v) = %v; want ErrNotFound", other, err)
+		}
+	}
+	if _, err := s.Save(t.Context(), run.Run{ID: "r1", Org: "acme", Role: "underwriter"}, body); err == nil {
+		t.Error("a second run of the same id was stored")
+	}
+	if _, err := db.ExecContext(t.Context(), "DELETE FROM run_parts WHERE part = 2"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Body(t.Context(), "acme", "r1"); err == nil {
+		t.Error("a run with a missing part was read as whole")
+	}
+}
+
+func TestListIsNewestFirstAndOfOneOrganisation(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	for i, id := range []string{"a", "b", "c"} {
+		at := time.UnixMicro(int64(i + 1))
+		if _, err := s.Save(t.Context(), run.Run{ID: id, Org: "acme", Role: "analyst", Created: at}, []byte("{}")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Save(t.Context(), run.Run{ID: "x" + id, Org: "other", Role: "analyst", Created: at}, []byte("{}")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	page, err := s.List(t.Context(), "acme", time.Time{}, 2)
+	if err != nil || len(page) != 2 || page[0].ID != "c" || page[1].ID != "b" {
+		t.Fatalf("List = %+v, %v", page, err)
+	}
+	page, err = s.List(t.Context(), "acme", page[1].Created, 2)
+	if err != nil || len(page) != 1 || page[0].ID != "a" {
+		t.Fatalf("second page = %+v, %v", page, err)
+	}
+}
