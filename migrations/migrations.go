@@ -46,7 +46,7 @@ const sqlitePragmas = "_pragma=journal_mode(WAL)&_pragma=busy_timeout(10000)&_pr
 // Open opens the database that dsn names, a postgres:// URL or the path of a SQLite file, and brings it to the newest
 // version of schema. The caller closes it.
 func Open(ctx context.Context, dsn string, schema Schema) (*sql.DB, Dialect, error) {
-	dialect, driver, name := SQLite, "sqlite", ""
+	dialect, driver, name := SQLite, "sqlite", "file:"+dsn+"?"+sqlitePragmas
 	switch {
 	case dsn == "":
 		return nil, "", ErrDSN
@@ -54,8 +54,6 @@ func Open(ctx context.Context, dsn string, schema Schema) (*sql.DB, Dialect, err
 		dialect, driver, name = Postgres, "pgx", dsn
 	case strings.Contains(dsn, "://"):
 		return nil, "", ErrDSN
-	default:
-		name = "file:" + dsn + "?" + sqlitePragmas
 	}
 	db, err := sql.Open(driver, name)
 	if err != nil {

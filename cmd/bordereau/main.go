@@ -49,8 +49,7 @@ func exitStatus(err error, w io.Writer) int {
 	if err.Error() != "" {
 		fmt.Fprintln(w, "bordereau:", err)
 	}
-	var coded exitCoder
-	if errors.As(err, &coded) {
+	if coded, ok := errors.AsType[exitCoder](err); ok {
 		return coded.ExitCode()
 	}
 	return 1

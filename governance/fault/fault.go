@@ -53,8 +53,7 @@ func Of(err error, component string) *Error {
 	if err == nil {
 		return nil
 	}
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
 	return &Error{Code: Internal, Component: component, Message: "internal error", cause: err}
@@ -62,6 +61,6 @@ func Of(err error, component string) *Error {
 
 // Is tells whether err is an *Error of that code.
 func Is(err error, code Code) bool {
-	var e *Error
-	return errors.As(err, &e) && e.Code == code
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Code == code
 }

@@ -39,10 +39,14 @@ func (b *workbook) findings() error {
 			evidence = b.link(sheetEvidence, b.evidenceRow[f.ID], plural(n, "source"))
 		}
 		if err := s.append([]any{
-			b.text(f.ID), excelize.Cell{StyleID: severity, Value: clean(f.Severity)}, b.text(f.Action), b.text(f.RuleID), b.text(f.SubmissionID), b.text(insured[f.SubmissionID]),
+			b.text(f.ID),
+			excelize.Cell{StyleID: severity, Value: clean(f.Severity)},
+			b.text(f.Action), b.text(f.RuleID), b.text(f.SubmissionID), b.text(insured[f.SubmissionID]),
 			b.text(f.Entity), b.text(f.Field), b.wrapped(f.Message), b.wrapped(f.Stated), b.wrapped(f.Expected), b.text(f.Class),
 			b.wrapped(strings.Join(f.Missing, ", ")), b.percent(f.Confidence), evidence,
-			excelize.Cell{StyleID: b.style.input, Value: clean(f.Disposition)}, excelize.Cell{StyleID: b.style.input, Value: clean(f.Comment)}, b.wrapped(f.Explanation),
+			excelize.Cell{StyleID: b.style.input, Value: clean(f.Disposition)},
+			excelize.Cell{StyleID: b.style.input, Value: clean(f.Comment)},
+			b.wrapped(f.Explanation),
 		}); err != nil {
 			return err
 		}

@@ -18,8 +18,10 @@ import (
 func report(n int) *reports.Report {
 	r := &reports.Report{
 		Schema: reports.Schema, RunID: "run-1", Org: "northgate", Title: "Discrepancy report", Scope: reports.Scope{From: "2026-11-29", To: "2026-11-29"},
-		Guideline: reports.Guideline{ID: "starter", Carrier: "any", Name: "Starter", Version: "1.0", Effective: "2026-01-01", SHA256: strings.Repeat("0", 64),
-			Rules: []reports.Rule{{ID: "VEH-02", Text: "A VIN stands once in a schedule.", Severity: "critical", Action: "refer", Scope: "vehicle", Parameters: map[string]string{"b": "2", "a": "1"}}}},
+		Guideline: reports.Guideline{
+			ID: "starter", Carrier: "any", Name: "Starter", Version: "1.0", Effective: "2026-01-01", SHA256: strings.Repeat("0", 64),
+			Rules: []reports.Rule{{ID: "VEH-02", Text: "A VIN stands once in a schedule.", Severity: "critical", Action: "refer", Scope: "vehicle", Parameters: map[string]string{"b": "2", "a": "1"}}},
+		},
 		Clock: time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC), Generation: "g1",
 		Submissions: []reports.Submission{{ID: "S-1", Insured: "=cmd|' /C calc'!A0", Decision: "decline", Vehicles: []reports.Item{{
 			ID: "R-1", Label: "unit 1", Findings: []string{"F-0001"},
@@ -39,11 +41,11 @@ func report(n int) *reports.Report {
 	return r
 }
 
-func write(t testing.TB, r *reports.Report) []byte {
-	t.Helper()
+func write(tb testing.TB, r *reports.Report) []byte {
+	tb.Helper()
 	var b bytes.Buffer
-	if err := excel.Write(t.Context(), &b, r); err != nil {
-		t.Fatal(err)
+	if err := excel.Write(tb.Context(), &b, r); err != nil {
+		tb.Fatal(err)
 	}
 	return b.Bytes()
 }

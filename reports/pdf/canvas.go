@@ -138,12 +138,12 @@ func (c *canvas) room(height float64) bool {
 	return true
 }
 
-// write prints wrapped text at x and moves the cursor below it.
-func (c *canvas) write(text string, x, width, size float64, bold bool, in colour) {
-	for _, line := range c.fonts.wrap(text, size, bold, width) {
+// write prints wrapped text over the whole width and moves the cursor below it.
+func (c *canvas) write(text string, size float64, bold bool, in colour) {
+	for _, line := range c.fonts.wrap(text, size, bold, contentW) {
 		c.room(size * leading)
 		c.ink(in)
-		c.fonts.draw(line, x, c.y+size, size, bold)
+		c.fonts.draw(line, margin, c.y+size, size, bold)
 		c.y += size * leading
 	}
 }
@@ -152,7 +152,7 @@ func (c *canvas) write(text string, x, width, size float64, bold bool, in colour
 func (c *canvas) section(title string) {
 	c.page()
 	c.bookmark(title, 0)
-	c.write(title, margin, contentW, sizeHead, true, accent)
+	c.write(title, sizeHead, true, accent)
 	c.y += 6
 }
 
@@ -163,6 +163,6 @@ func (c *canvas) heading(title, bookmark string) {
 		c.bookmark(bookmark, 1)
 	}
 	c.y += 6
-	c.write(title, margin, contentW, sizeBody+1.5, true, ink)
+	c.write(title, sizeBody+1.5, true, ink)
 	c.y += 2
 }

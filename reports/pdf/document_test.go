@@ -24,15 +24,19 @@ func report(n int) *reports.Report {
 	names := []string{"Zażółć Gęślą Transport Sp. z o.o.", "Công ty Vận tải Đường Bộ Việt Nam", "Plain Freight LLC", "东方运输有限公司", "شركة النقل الحديثة", "Ελληνικές Μεταφορές"}
 	r := &reports.Report{
 		Schema: reports.Schema, RunID: "run-20261129-0001", Org: "northgate", Title: "Discrepancy report", Scope: reports.Scope{From: "2026-11-29", To: "2026-11-29"},
-		Guideline: reports.Guideline{ID: "starter", Carrier: "any", Name: "Starter guideline", Version: "1.0", Effective: "2026-01-01", SHA256: strings.Repeat("0a", 32),
-			Rules: []reports.Rule{{ID: "VEH-02", Text: "A VIN stands once in a schedule.", Severity: "critical", Action: "refer", Scope: "vehicle", Parameters: map[string]string{"most": "1"}}}},
+		Guideline: reports.Guideline{
+			ID: "starter", Carrier: "any", Name: "Starter guideline", Version: "1.0", Effective: "2026-01-01", SHA256: strings.Repeat("0a", 32),
+			Rules: []reports.Rule{{ID: "VEH-02", Text: "A VIN stands once in a schedule.", Severity: "critical", Action: "refer", Scope: "vehicle", Parameters: map[string]string{"most": "1"}}},
+		},
 		Clock: time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC), Generation: "g-0001",
 		Queries: []reports.Query{{AuditID: "a-1", Purpose: "vehicles", SQL: "SELECT 1", Rows: 1}},
 	}
 	for i := range n {
 		id := fmt.Sprintf("S-%04d", i+1)
-		r.Submissions = append(r.Submissions, reports.Submission{ID: id, Insured: names[i%len(names)], Broker: "Harbor Brokerage", Workflow: "New Business Intake", Received: r.Clock, Decision: []string{"decline", "refer", "clear"}[i%3],
-			Vehicles: []reports.Item{{ID: "R", Label: "unit 1", Cells: []reports.Cell{{Field: "make", Value: "KENWORTH", Expected: "PETERBILT", Verdict: "conflict"}}}}})
+		r.Submissions = append(r.Submissions, reports.Submission{
+			ID: id, Insured: names[i%len(names)], Broker: "Harbor Brokerage", Workflow: "New Business Intake", Received: r.Clock, Decision: []string{"decline", "refer", "clear"}[i%3],
+			Vehicles: []reports.Item{{ID: "R", Label: "unit 1", Cells: []reports.Cell{{Field: "make", Value: "KENWORTH", Expected: "PETERBILT", Verdict: "conflict"}}}},
+		})
 		if i%3 == 2 {
 			continue
 		}
@@ -47,11 +51,11 @@ func report(n int) *reports.Report {
 	return r
 }
 
-func write(t testing.TB, r *reports.Report) []byte {
-	t.Helper()
+func write(tb testing.TB, r *reports.Report) []byte {
+	tb.Helper()
 	var b bytes.Buffer
-	if err := pdf.Write(t.Context(), &b, r, pdf.Attachment{Name: "discrepancies.xlsx", Description: "The workbook", Content: []byte("workbook")}, pdf.Attachment{Name: "run.json", Description: "The run", Content: []byte("{}")}); err != nil {
-		t.Fatal(err)
+	if err := pdf.Write(tb.Context(), &b, r, pdf.Attachment{Name: "discrepancies.xlsx", Description: "The workbook", Content: []byte("workbook")}, pdf.Attachment{Name: "run.json", Description: "The run", Content: []byte("{}")}); err != nil {
+		tb.Fatal(err)
 	}
 	return b.Bytes()
 }

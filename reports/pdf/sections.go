@@ -28,11 +28,11 @@ func findings(c *canvas) {
 			continue
 		}
 		if printed += len(found); printed > maxFindings {
-			c.write(fmt.Sprintf("%d findings are more than fit on paper; the attached workbook has all of them.", len(r.Findings)), margin, contentW, sizeBody, true, alarm)
+			c.write(fmt.Sprintf("%d findings are more than fit on paper; the attached workbook has all of them.", len(r.Findings)), sizeBody, true, alarm)
 			break
 		}
 		c.heading(fmt.Sprintf("%s · %s", s.ID, s.Insured), s.ID+" "+s.Insured)
-		c.write(strings.Join([]string{"Decision: " + s.Decision, s.Workflow, "broker " + s.Broker, "received " + s.Received.UTC().Format("2006-01-02 15:04")}, " · "), margin, contentW, sizeBody, false, grey)
+		c.write(strings.Join([]string{"Decision: " + s.Decision, s.Workflow, "broker " + s.Broker, "received " + s.Received.UTC().Format("2006-01-02 15:04")}, " · "), sizeBody, false, grey)
 		c.y += 3
 		t := c.table([]string{"No.", "Severity", "Rule", "What", "Finding", "Sources"}, []float64{8, 9, 8.5, 15, 34.5, 25})
 		for _, f := range found {
@@ -106,7 +106,7 @@ func vehicles(c *canvas) {
 func guideline(c *canvas) {
 	g := c.report.Guideline
 	c.section("Guideline")
-	c.write(fmt.Sprintf("%s (%s), version %s, effective %s. SHA-256 %s", g.Name, g.Carrier, g.Version, g.Effective, g.SHA256), margin, contentW, sizeBody, false, grey)
+	c.write(fmt.Sprintf("%s (%s), version %s, effective %s. SHA-256 %s", g.Name, g.Carrier, g.Version, g.Effective, g.SHA256), sizeBody, false, grey)
 	c.y += 6
 	if len(g.Rules) == 0 {
 		return
@@ -125,7 +125,7 @@ func guideline(c *canvas) {
 func queries(c *canvas) {
 	r := c.report
 	c.section("How this was read")
-	c.write("Every figure of this report was read from data generation "+r.Generation+" by the queries below. Their records are in the audit chain of "+r.Org+"; the run itself and the workbook are attached to this file.", margin, contentW, sizeBody, false, ink)
+	c.write("Every figure of this report was read from data generation "+r.Generation+" by the queries below. Their records are in the audit chain of "+r.Org+"; the run itself and the workbook are attached to this file.", sizeBody, false, ink)
 	c.y += 6
 	if len(r.Queries) == 0 {
 		return

@@ -17,10 +17,10 @@ var (
 func summary(c *canvas) {
 	r := c.report
 	c.bookmark("Summary", 0)
-	c.write(r.Title, margin, contentW, sizeTitle, true, accent)
+	c.write(r.Title, sizeTitle, true, accent)
 	c.y += 2
-	c.write(fmt.Sprintf("%s · %s · %s", r.Org, scopeText(r.Scope), r.Clock.UTC().Format("2 January 2006, 15:04 UTC")), margin, contentW, sizeBody, false, grey)
-	c.write(fmt.Sprintf("Guideline: %s, version %s, effective %s", r.Guideline.Name, r.Guideline.Version, r.Guideline.Effective), margin, contentW, sizeBody, false, grey)
+	c.write(fmt.Sprintf("%s · %s · %s", r.Org, scopeText(r.Scope), r.Clock.UTC().Format("2 January 2006, 15:04 UTC")), sizeBody, false, grey)
+	c.write(fmt.Sprintf("Guideline: %s, version %s, effective %s", r.Guideline.Name, r.Guideline.Version, r.Guideline.Effective), sizeBody, false, grey)
 	c.y += 10
 	tiles(c, "Submissions by decision", decisions, func(d string) int {
 		return count(r.Submissions, func(s reports.Submission) bool { return s.Decision == d })
@@ -30,7 +30,7 @@ func summary(c *canvas) {
 	})
 	if len(r.Findings) == 0 {
 		c.y += 8
-		c.write("Nothing was found: every rule that could be told was passed.", margin, contentW, sizeBody+1, true, ink)
+		c.write("Nothing was found: every rule that could be told was passed.", sizeBody+1, true, ink)
 		return
 	}
 	c.heading("What to look at first", "")
@@ -42,7 +42,7 @@ func summary(c *canvas) {
 
 // tiles prints a row of counts.
 func tiles(c *canvas, title string, keys []string, n func(string) int) {
-	c.write(title, margin, contentW, sizeBody, true, ink)
+	c.write(title, sizeBody, true, ink)
 	c.y += 3
 	gap := 8.0
 	width := (contentW - gap*float64(len(keys)-1)) / float64(len(keys))
