@@ -52,9 +52,11 @@ func Orgs(ctx context.Context, db *sql.DB) ([]string, error) {
 	return out, rows.Err()
 }
 
-// Verify reads an organisation's whole chain and recomputes it. A chain that doesn't hold is a *BrokenError.
-func Verify(ctx context.Context, db *sql.DB, org string) (Verified, error) {
+// Verify reads an organisation's whole chain and recomputes it. A chain that doesn't hold is a *BrokenError. anchor is the hash of an
+// entry that was kept elsewhere, "" for none; a chain that was written anew as a whole doesn't hold it.
+func Verify(ctx context.Context, db *sql.DB, org, anchor string) (Verified, error) {
 	v := Verified{Org: org}
+	anchored := anchor == ""
 	// The head is read first: entries added meanwhile lie beyond it.
 	var seq int64
 	var head string
@@ -76,6 +78,7 @@ func Verify(ctx context.Context, db *sql.DB, org string) (Verified, error) {
 			return v, &BrokenError{org, r.seq, "was changed"}
 		}
 		v.Hash = r.hash
+		anchored = anchored || r.hash == anchor
 		if r.seq == seq && r.hash != head {
 			return v, &BrokenError{org, r.seq, "is not the one that was written last"}
 		}
@@ -85,6 +88,9 @@ func Verify(ctx context.Context, db *sql.DB, org string) (Verified, error) {
 	}
 	if seq == 0 && v.Entries > 0 {
 		return v, &BrokenError{org, v.Entries, "the end of the chain is not on record"}
+	}
+	if !anchored {
+		return v, &BrokenError{org, v.Entries, "the chain does not hold the hash that was kept"}
 	}
 	return v, nil
 }

@@ -177,65 +177,94 @@ func sendHead(res *bind.Result, out answerer) ([]column, error) {
 	return columns, out.head(columns, names)
 }
 
-// fetch sends rows until the stream ends. A stream that ends in an error says so in the result, which database/sql drivers overlook.
+// fetch sends rows until the stream ends or a limit is met.
 func fetch(res *bind.Result, columns []column, r queryRequest, out answerer, done *doneReport) error {
-	batch := make([]byte, 0, batchBytes+4096)
-	flush := func() error {
-		if len(batch) == 0 {
-			return nil
-		}
-		err := out.rows(batch)
-		batch = batch[:0]
-		return err
-	}
+	b := &batcher{out: out, max: r, done: done, buf: make([]byte, 0, batchBytes+4096)}
 	for !done.Truncated {
-		var chunk bind.DataChunk
-		if bind.StreamFetchChunk(*res, &chunk) == bind.StateError {
-			return failed(bind.ResultErrorType(res), bind.ResultError(res))
+		chunk, err := next(res)
+		if err != nil {
+			return err
 		}
-		n := int(bind.DataChunkGetSize(chunk))
-		if n == 0 {
-			bind.DestroyDataChunk(&chunk)
-			if message := bind.ResultError(res); message != "" {
-				return failed(bind.ResultErrorType(res), message)
-			}
+		if chunk == nil {
 			break
 		}
 		vectors := make([]vector, len(columns))
 		for i := range columns {
-			vectors[i] = readVector(&columns[i], bind.DataChunkGetVector(chunk, bind.IdxT(i)))
+			vectors[i] = readVector(&columns[i], bind.DataChunkGetVector(*chunk, bind.IdxT(i)))
 		}
-		err := func() error {
-			defer bind.DestroyDataChunk(&chunk)
-			for row := range n {
-				if done.Rows >= r.MaxRows {
-					done.Truncated = true
-					return nil
-				}
-				before := len(batch)
-				for i := range vectors {
-					batch = vectors[i].put(batch, row)
-				}
-				if size := int64(len(batch) - before); done.Bytes+size > r.MaxBytes {
-					batch, done.Truncated = batch[:before], true
-					return nil
-				} else {
-					done.Bytes += size
-				}
-				done.Rows++
-				if len(batch) >= batchBytes {
-					if err := flush(); err != nil {
-						return err
-					}
-				}
-			}
-			return nil
-		}()
+		err = b.add(vectors, int(bind.DataChunkGetSize(*chunk)))
+		bind.DestroyDataChunk(chunk)
 		if err != nil {
 			return err
 		}
 	}
-	return flush()
+	return b.flush()
+}
+
+// next returns the next chunk, nil at the end. DuckDB answers an end and an allocation that failed while it fetched with the same null
+// and no word of an error, so an end so near to the memory ceiling is not believed: a wrong answer must not look right.
+func next(res *bind.Result) (*bind.DataChunk, error) {
+	var chunk bind.DataChunk
+	if bind.StreamFetchChunk(*res, &chunk) == bind.StateSuccess && bind.DataChunkGetSize(chunk) > 0 {
+		return &chunk, nil
+	}
+	bind.DestroyDataChunk(&chunk)
+	if message := bind.ResultError(res); message != "" {
+		return nil, failed(bind.ResultErrorType(res), message)
+	}
+	if nearCeiling() {
+		return nil, &failure{class: classMemory}
+	}
+	var again bind.DataChunk
+	if bind.StreamFetchChunk(*res, &again) == bind.StateSuccess && bind.DataChunkGetSize(again) > 0 {
+		bind.DestroyDataChunk(&again)
+		return nil, &failure{class: classMemory}
+	}
+	bind.DestroyDataChunk(&again)
+	return nil, nil
+}
+
+// batcher gathers rows into frames within the limits.
+type batcher struct {
+	out  answerer
+	max  queryRequest
+	done *doneReport
+	buf  []byte
+}
+
+func (b *batcher) add(vectors []vector, n int) error {
+	for row := range n {
+		if b.done.Rows >= b.max.MaxRows {
+			b.done.Truncated = true
+			return nil
+		}
+		before := len(b.buf)
+		for i := range vectors {
+			b.buf = vectors[i].put(b.buf, row)
+		}
+		size := int64(len(b.buf) - before)
+		if b.done.Bytes+size > b.max.MaxBytes {
+			b.buf, b.done.Truncated = b.buf[:before], true
+			return nil
+		}
+		b.done.Bytes += size
+		b.done.Rows++
+		if len(b.buf) >= batchBytes {
+			if err := b.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (b *batcher) flush() error {
+	if len(b.buf) == 0 {
+		return nil
+	}
+	err := b.out.rows(b.buf)
+	b.buf = b.buf[:0]
+	return err
 }
 
 // text runs a statement of ours that takes one string and gives one.

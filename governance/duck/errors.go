@@ -1,6 +1,7 @@
 package duck
 
 import (
+	"errors"
 	"regexp"
 	"strings"
 
@@ -95,7 +96,7 @@ func faultOf(e errorReport) *fault.Error {
 	default:
 		out.Code, out.Message, out.Retryable = fault.Unavailable, "the database failed", true
 	}
-	return out
+	return out.Because(errors.New(e.Message))
 }
 
 func timeoutFault() *fault.Error {

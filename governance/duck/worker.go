@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"bordereau/governance/gate"
-
-	"golang.org/x/sys/unix"
 )
 
 // WorkerCommand is the hidden subcommand that makes a process a worker: WorkerMain is called for it and the process exits with
@@ -23,9 +21,6 @@ const (
 	fdRequests = 3
 	fdAnswers  = 4
 )
-
-// headroom is what a worker may hold beyond DuckDB's own limit: results on their way, string functions, Go.
-const headroom = 768 << 20
 
 // WorkerMain serves one parent over the pipes it was started with, until they close.
 func WorkerMain() int {
@@ -102,7 +97,7 @@ func (w *worker) handle(m message) error {
 		if err := json.Unmarshal(m.payload, &r); err != nil {
 			return err
 		}
-		if err := confine(r); err != nil {
+		if err := confine(r.Memory); err != nil {
 			return err
 		}
 		e, err := openEngine(r)
@@ -165,18 +160,3 @@ func (w *worker) head(columns []column, names []string) error {
 }
 
 func (w *worker) rows(batch []byte) error { return writeFrame(w.out, frameRows, batch) }
-
-// confine gives up, for good, what a statement must not use: memory beyond a ceiling, files, cores. RLIMIT_AS would be no use, since Go
-// and glibc reserve gigabytes of addresses that they never touch.
-func confine(r openRequest) error {
-	memory := uint64(r.Memory) + headroom
-	for _, l := range []struct {
-		resource int
-		value    uint64
-	}{{unix.RLIMIT_DATA, memory}, {unix.RLIMIT_CORE, 0}, {unix.RLIMIT_FSIZE, 0}} {
-		if err := unix.Setrlimit(l.resource, &unix.Rlimit{Cur: l.value, Max: l.value}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
