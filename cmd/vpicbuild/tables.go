@@ -26,6 +26,7 @@ func readTables(dir string) (*vpic.Tables, error) {
 			return nil, err
 		}
 	}
+	r.unnamed()
 	t.Date = time.UnixMicro(r.newest).UTC().Format(time.DateOnly)
 	return t, nil
 }
@@ -143,6 +144,20 @@ func (r *reader) schemas() error {
 		r.t.Schemas = append(r.t.Schemas, vpic.SchemaRow{ID: s.ID, Name: s.Name})
 		return nil
 	})
+}
+
+// unnamed adds the schemas that manufacturers and patterns refer to but whose row the selection lacks: their patterns are sound.
+func (r *reader) unnamed() {
+	known := map[int32]bool{}
+	for _, s := range r.t.Schemas {
+		known[s.ID] = true
+	}
+	for _, l := range r.t.WMISchemas {
+		if !known[l.Schema] {
+			known[l.Schema] = true
+			r.t.Schemas = append(r.t.Schemas, vpic.SchemaRow{ID: l.Schema, Name: fmt.Sprintf("NHTSA schema %d", l.Schema)})
+		}
+	}
 }
 
 type patternRow struct {

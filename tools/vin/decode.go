@@ -74,25 +74,32 @@ func (d *Decoder) tryYears(s *scratch, vin string, wmi *vpic.WMI, y years, hint 
 	return passes
 }
 
-// comparePasses orders passes, the best first: the smaller sum of errors, then a known model, then the stated year, then the newer year.
-// NHTSA counts weights of elements before the year; that order favours old years where a data set lacks the elements of newer schemes.
+// comparePasses orders passes, the best first: the stated year if the data explains the VIN in that year, then the smaller sum of errors, then
+// a known model, then the newer year. NHTSA counts weights of elements before the year, and the stated year last; that order favours old years
+// where a data set lacks the elements of newer schemes, and lets a misread character move a vehicle by thirty years against its own document.
 func comparePasses(a, b *pass, stated int) int {
+	if x, y := a.settledBy(stated), b.settledBy(stated); x != y {
+		return before(x)
+	}
 	if x, y := a.codes.weight(), b.codes.weight(); x != y {
 		return y - x
 	}
 	if x, y := a.get(a.d.ids.model) != nil, b.get(b.d.ids.model) != nil; x != y {
-		if x {
-			return -1
-		}
-		return 1
-	}
-	if (a.year == stated) != (b.year == stated) {
-		if a.year == stated {
-			return -1
-		}
-		return 1
+		return before(x)
 	}
 	return b.year - a.year
+}
+
+func before(first bool) int {
+	if first {
+		return -1
+	}
+	return 1
+}
+
+// settledBy is true if the stated year is this pass's, the VIN allows it, and the data knows something of the vehicle in that year.
+func (p *pass) settledBy(stated int) bool {
+	return p.year == stated && stated != 0 && !p.hinted && !p.codes.has(codeNoData)
 }
 
 // fill moves the best pass into the result.
@@ -141,6 +148,9 @@ func (d *Decoder) fillElements(r *Result, best *pass) {
 	}
 	if f := best.get(d.ids.gvwr); f != nil && f.source != SourceDefault {
 		r.gvwr = weightRange(f.id)
+		if to := best.get(d.ids.gvwrTo); to != nil && to.source != SourceDefault {
+			r.gvwr = r.gvwr.joined(weightRange(to.id))
+		}
 	}
 	if best.wmi != nil {
 		r.vehicle = best.wmi.Type
@@ -168,6 +178,9 @@ func (d *Decoder) explain(r *Result, best *pass) {
 	}
 	if best.check == checkWrong {
 		note("Position 9 holds %c; the other characters require %c.", r.VIN[8], r.CheckDigit)
+	}
+	if best.unexplained != "" {
+		note("The loaded data doesn't know the characters at %s; it lacks some of NHTSA's elements, and the check digit is right.", best.unexplained)
 	}
 	if best.suspect {
 		note("Characters stand at positions where no scheme of this manufacturer for model year %d allows them: a misreading or an invention.", best.year)

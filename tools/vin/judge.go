@@ -12,7 +12,7 @@ func (p *pass) judge() {
 	light := p.wmi != nil && p.wmi.Light() && !(len(p.vin) > 2 && p.vin[2] == '9')
 	if p.wmi != nil {
 		if p.anyPattern() {
-			p.correct()
+			p.correct(light)
 			p.findUnused()
 		} else {
 			p.codes.add(codeNoData)
@@ -57,7 +57,7 @@ func (p *pass) anyPattern() bool {
 }
 
 // correct looks for characters that no key of that manufacturer and year allows: codes 2 to 5.
-func (p *pass) correct() {
+func (p *pass) correct(light bool) {
 	if p.year == 0 {
 		return
 	}
@@ -85,6 +85,9 @@ func (p *pass) correct() {
 	switch {
 	case errors == 0:
 		return
+	case p.mayLackKeys(errors, at, light):
+		p.unexplained = replacements.String()
+		return
 	case errors > 1:
 		p.codes.add(codeSomeWrong)
 		p.suggested, p.possible = string(wrong), replacements.String()
@@ -92,6 +95,15 @@ func (p *pass) correct() {
 		p.correctOne(at, vpic.Chars(sets[at-4]), string(wrong))
 	}
 	p.suspect = true
+}
+
+// mayLackKeys is true if wrong characters are more likely a gap of a reduced data set than of the VIN: the check digit is right, and either
+// the vehicle is a light one, whose keys for belts, air bags and trims such a set lacks, or a single position of a known model is concerned.
+func (p *pass) mayLackKeys(wrong int, at int, light bool) bool {
+	if p.d.data.Complete || !checkable(p.vin, light) || CheckDigit(p.vin) != p.vin[8] {
+		return false
+	}
+	return light || wrong == 1 && at <= 8 && p.get(p.d.ids.model) != nil
 }
 
 // correctOne tries the characters that are possible at the only wrong position.

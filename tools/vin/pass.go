@@ -6,15 +6,15 @@ import (
 
 // elementIDs are the indices in the data set of the elements with a part of their own, -1 if the data set lacks one.
 type elementIDs struct {
-	body, engine, gvwr, make, maker, model, year, vehicle int32
-	multi                                                 [256]bool
-	fillable                                              [256]bool
+	body, engine, gvwr, gvwrTo, make, maker, model, year, vehicle int32
+	multi                                                         [256]bool
+	fillable                                                      [256]bool
 }
 
 // newElementIDs finds them.
 func newElementIDs(data *vpic.DataSet) elementIDs {
 	at := data.ElementIndex
-	ids := elementIDs{body: at(vpic.ElementBodyClass), engine: at(vpic.ElementEngineModel), gvwr: at(vpic.ElementGVWR), make: at(vpic.ElementMake),
+	ids := elementIDs{body: at(vpic.ElementBodyClass), engine: at(vpic.ElementEngineModel), gvwr: at(vpic.ElementGVWR), gvwrTo: at(vpic.ElementGVWRTo), make: at(vpic.ElementMake),
 		maker: at(vpic.ElementManufacturer), model: at(vpic.ElementModel), year: at(vpic.ElementModelYear), vehicle: at(vpic.ElementVehicleType)}
 	// Notes and the like may hold several values.
 	for _, id := range []int32{114, 121, 129, 150, 154, 155, 169, 186} {
@@ -76,6 +76,8 @@ type pass struct {
 	invalid   string
 	check     checkState
 	suspect   bool
+	// unexplained are positions whose characters the reduced data set doesn't know, though they may well be right.
+	unexplained string
 }
 
 // multiple is a further value of an element that may have several.

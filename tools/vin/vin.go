@@ -18,6 +18,9 @@ type Decoder struct {
 	ids      elementIDs
 	chars    charCache
 	pool     sync.Pool
+	names    *names
+	// spellings are further names of models by make and model.
+	spellings map[string][]string
 }
 
 // Config holds what a Decoder needs.
@@ -39,6 +42,8 @@ func New(cfg Config) (*Decoder, error) {
 	d := &Decoder{data: cfg.Data, now: cfg.Now, lastYear: cfg.Now.Year() + 2}
 	d.ids = newElementIDs(cfg.Data)
 	d.chars = newCharCache(len(cfg.Data.WMIs))
+	d.names = newNames(cfg.Data)
+	d.spellings = modelNames()
 	return d, nil
 }
 

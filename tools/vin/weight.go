@@ -1,5 +1,7 @@
 package vin
 
+import "fmt"
+
 // WeightRange is a gross vehicle weight rating in pounds, from From to To, both inclusive.
 type WeightRange struct {
 	// Class is the FHWA class: 1 to 8, or NHTSA's finer 1A to 2H.
@@ -7,6 +9,22 @@ type WeightRange struct {
 	From  int    `json:"from"`
 	// To is 0 for class 8, which has no upper end.
 	To int `json:"to,omitempty"`
+}
+
+// String words the range.
+func (w WeightRange) String() string {
+	if w.To == 0 {
+		return fmt.Sprintf("class %s: %d lb and above", w.Class, w.From)
+	}
+	return fmt.Sprintf("class %s: %d to %d lb", w.Class, w.From, w.To)
+}
+
+// joined is the range from the class of w to that of upper.
+func (w WeightRange) joined(upper WeightRange) WeightRange {
+	if upper.Class == "" || upper.Class == w.Class || upper.To != 0 && upper.To <= w.To {
+		return w
+	}
+	return WeightRange{Class: w.Class + "-" + upper.Class, From: w.From, To: upper.To}
 }
 
 // Contains is true if pounds lies in the range.

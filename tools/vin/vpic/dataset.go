@@ -11,6 +11,7 @@ const (
 	ElementModel        = 28
 	ElementModelYear    = 29
 	ElementVehicleType  = 39
+	ElementGVWRTo       = 190
 )
 
 // Vehicle types by NHTSA's id.
