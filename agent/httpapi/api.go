@@ -1,0 +1,210 @@
+// Package httpapi is the HTTP face of the agent: chats, their streams, files, turns and usage, for programs and the pages.
+package httpapi
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"bordereau/agent/artifact"
+)
+
+// ErrConfig is returned by New for a Config that lacks something.
+var ErrConfig = errors.New("httpapi: incomplete configuration")
+
+// Limits bound requests. Zero means the default.
+type Limits struct {
+	Body      int64         // most bytes of a JSON body; default 32 MiB: a stock client sends its whole history
+	Upload    int64         // most bytes of an uploaded file; default 512 MiB
+	Archive   artifact.Caps // what an uploaded archive may hold; default artifact.DefaultCaps
+	KeepAlive time.Duration // how often an idle stream says that it lives; default 15 s
+	Write     time.Duration // how long a reader may take for one event; default 30 s
+}
+
+// Health is a part that /healthz asks.
+type Health struct {
+	Name  string
+	Check func(ctx context.Context) error
+}
+
+// Config is what an API is made of. All fields are required but Limits, Health and Now.
+type Config struct {
+	Identity      Authenticator
+	Conversations Conversations
+	Turns         Turns
+	Streams       Streams
+	Runner        Runner
+	Models        Models
+	Files         Files
+	Uploads       Uploads
+	Log           *slog.Logger
+	Limits        Limits
+	Health        []Health
+	Now           func() time.Time
+}
+
+// API answers HTTP requests. Mount Handler at the root.
+type API struct {
+	c      Config
+	engine *gin.Engine
+	doc    []byte // the OpenAPI description as JSON
+}
+
+// New checks c and returns an API.
+func New(c Config) (*API, error) {
+	for name, missing := range map[string]bool{
+		"Identity": c.Identity == nil, "Conversations": c.Conversations == nil, "Turns": c.Turns == nil, "Streams": c.Streams == nil,
+		"Runner": c.Runner == nil, "Models": c.Models == nil, "Files": c.Files == nil, "Uploads": c.Uploads == nil, "Log": c.Log == nil,
+	} {
+		if missing {
+			return nil, fmt.Errorf("%w: %s is missing", ErrConfig, name)
+		}
+	}
+	c.Limits = c.Limits.withDefaults()
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	a := &API{c: c}
+	var err error
+	if a.doc, err = description(); err != nil {
+		return nil, err
+	}
+	gin.SetMode(gin.ReleaseMode) // else gin prints to standard output
+	a.engine = gin.New()
+	a.engine.RedirectTrailingSlash = false
+	a.engine.HandleMethodNotAllowed = true
+	a.engine.Use(a.identify, a.recover, secure)
+	for _, r := range a.routes() {
+		handlers := []gin.HandlerFunc{a.limitBody}
+		if !r.open {
+			handlers = append(handlers, a.authenticate)
+		}
+		a.engine.Handle(r.method, r.path, append(handlers, a.answer(r.handle))...)
+	}
+	a.engine.NoRoute(a.answer(func(*gin.Context) error {
+		return &Error{Status: http.StatusNotFound, Code: NotFound, Message: "there is no such address", Hint: "GET /openapi.json describes what there is"}
+	}))
+	a.engine.NoMethod(a.answer(func(*gin.Context) error {
+		return &Error{Status: http.StatusMethodNotAllowed, Code: Invalid, Message: "this address doesn't take that method", Hint: "GET /openapi.json describes what there is"}
+	}))
+	return a, nil
+}
+
+func (l Limits) withDefaults() Limits {
+	if l.Body == 0 {
+		l.Body = 32 << 20
+	}
+	if l.Upload == 0 {
+		l.Upload = 512 << 20
+	}
+	if l.Archive == (artifact.Caps{}) {
+		l.Archive = artifact.DefaultCaps()
+	}
+	if l.KeepAlive == 0 {
+		l.KeepAlive = 15 * time.Second
+	}
+	if l.Write == 0 {
+		l.Write = 30 * time.Second
+	}
+	return l
+}
+
+// Handler returns the API.
+func (a *API) Handler() http.Handler { return a.engine }
+
+// route is one endpoint. The description served at /openapi.json has exactly these.
+type route struct {
+	method, path string
+	open         bool // needs no key
+	handle       func(c *gin.Context) error
+}
+
+func (a *API) routes() []route {
+	return []route{
+		{"POST", "/api/chat", false, a.postChat},
+		{"GET", "/api/chat/:id/stream", false, a.streamChat},
+		{"POST", "/api/chat/:id/stop", false, a.stopChat},
+		{"GET", "/api/conversations", false, a.listConversations},
+		{"POST", "/api/conversations", false, a.createConversation},
+		{"GET", "/api/conversations/:id", false, a.getConversation},
+		{"PATCH", "/api/conversations/:id", false, a.renameConversation},
+		{"GET", "/api/conversations/:id/messages", false, a.listMessages},
+		{"GET", "/api/conversations/:id/turns", false, a.listTurns},
+		{"GET", "/api/conversations/:id/artifacts", false, a.listArtifacts},
+		{"GET", "/api/conversations/:id/uploads", false, a.listUploads},
+		{"POST", "/api/conversations/:id/uploads", false, a.createUpload},
+		{"GET", "/api/conversations/:id/uploads/:upload", false, a.getUpload},
+		{"GET", "/api/artifacts/:id", false, a.getArtifact},
+		{"GET", "/api/turns/:id", false, a.getTurn},
+		{"GET", "/api/turns/:id/usage", false, a.getUsage},
+		{"GET", "/api/models", false, a.listModels},
+		{"GET", "/api/me", false, a.getMe},
+		{"GET", "/healthz", true, a.healthz},
+		{"GET", "/openapi.json", true, a.openapi},
+	}
+}
+
+const requestKey = "request_id"
+
+// identify gives each request an id, which its answer and its log lines carry.
+func (a *API) identify(c *gin.Context) {
+	raw := make([]byte, 8)
+	_, _ = rand.Read(raw) // never fails since Go 1.24
+	id := hex.EncodeToString(raw)
+	c.Set(requestKey, id)
+	c.Header("X-Request-ID", id)
+	c.Next()
+}
+
+// recover makes a panic a typed answer; a stream that has begun can only be cut.
+func (a *API) recover(c *gin.Context) {
+	defer func() {
+		v := recover()
+		if v == nil {
+			return
+		}
+		if v == http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
+			panic(v)
+		}
+		a.c.Log.ErrorContext(c, "handler panicked", slog.Any("panic", v), slog.String("request_id", c.GetString(requestKey)), slog.String("stack", string(debug.Stack())))
+		if !c.Writer.Written() {
+			a.write(c, &Error{Status: http.StatusInternalServerError, Code: Internal, Message: "internal error"})
+		}
+		c.Abort()
+	}()
+	c.Next()
+}
+
+// secure keeps answers from being run, framed, guessed or stored.
+func secure(c *gin.Context) {
+	h := c.Writer.Header()
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; sandbox")
+	h.Set("Referrer-Policy", "no-referrer")
+	c.Next()
+}
+
+func (a *API) limitBody(c *gin.Context) {
+	if c.Request.Body != nil && c.FullPath() != "/api/conversations/:id/uploads" {
+		c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, a.c.Limits.Body)
+	}
+	c.Next()
+}
+
+// answer turns a handler's error into a typed answer.
+func (a *API) answer(handle func(c *gin.Context) error) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		if err := handle(c); err != nil {
+			a.write(c, err)
+		}
+	}
+}

@@ -1,0 +1,170 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"bordereau/agent/artifact"
+	"bordereau/agent/identity"
+	"bordereau/agent/journal"
+)
+
+// Code says which kind of failure an error is, as everywhere in Bordereau.
+type Code string
+
+// The codes that this face answers with.
+const (
+	Auth        Code = "auth"
+	Denied      Code = "denied"
+	Invalid     Code = "invalid"
+	NotFound    Code = "not_found"
+	RateLimited Code = "rate_limited"
+	TooLarge    Code = "too_large"
+	Unavailable Code = "unavailable"
+	Internal    Code = "internal"
+)
+
+// Error is a failure that may be shown.
+type Error struct {
+	Status    int    `json:"-"`
+	Code      Code   `json:"code"`
+	Message   string `json:"message"`
+	Hint      string `json:"hint,omitempty"`
+	Retryable bool   `json:"retryable"`
+	RequestID string `json:"request_id"`
+	cause     error
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Code, e.Message) }
+
+// Unwrap returns the cause, which is for logs.
+func (e *Error) Unwrap() error { return e.cause }
+
+// ErrorBody is the JSON of a failure.
+type ErrorBody struct {
+	Error *Error `json:"error"`
+}
+
+func invalid(message, hint string) *Error {
+	return &Error{Status: http.StatusBadRequest, Code: Invalid, Message: message, Hint: hint}
+}
+
+func notFound(what string) *Error {
+	return &Error{Status: http.StatusNotFound, Code: NotFound, Message: "there is no such " + what, Hint: "the id may be wrong, or it may belong to somebody else"}
+}
+
+// typed maps what the parts below say to what a client sees. This is the one place where that is decided.
+func typed(err error) *Error {
+	var e *Error
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &e):
+		return e
+	case errors.As(err, &tooLarge):
+		return &Error{Status: http.StatusRequestEntityTooLarge, Code: TooLarge, Message: fmt.Sprintf("the body has more than %d bytes", tooLarge.Limit), Hint: "upload files instead of sending them inside a message", cause: err}
+	case errors.Is(err, identity.ErrKey):
+		return &Error{Status: http.StatusUnauthorized, Code: Auth, Message: "the API key is missing or refused", Hint: "send Authorization: Bearer KEY with a key that is neither expired nor revoked", cause: err}
+	case errors.Is(err, journal.ErrNotFound):
+		return notFound("conversation, turn or file")
+	case errors.Is(err, artifact.ErrNotFound):
+		return notFound("file")
+	case errors.Is(err, journal.ErrTooLarge):
+		return &Error{Status: http.StatusRequestEntityTooLarge, Code: TooLarge, Message: fmt.Sprintf("the message has more than %d bytes", journal.MaxMessage), Hint: "upload long texts as a file", cause: err}
+	case errors.Is(err, journal.ErrInvalid):
+		return &Error{Status: http.StatusBadRequest, Code: Invalid, Message: trim(err, journal.ErrInvalid), cause: err}
+	case errors.Is(err, journal.ErrBusy):
+		return &Error{Status: http.StatusConflict, Code: Invalid, Message: "the conversation has a running turn", Hint: "wait for its end, or stop it", Retryable: true, cause: err}
+	case errors.Is(err, journal.ErrConflict):
+		return &Error{Status: http.StatusConflict, Code: Invalid, Message: "that id is taken by something else", Hint: "leave the id out, or choose another one", cause: err}
+	}
+	return typedFile(err)
+}
+
+func typedFile(err error) *Error {
+	switch {
+	case errors.Is(err, artifact.ErrTooLarge):
+		return &Error{Status: http.StatusRequestEntityTooLarge, Code: TooLarge, Message: "the file is too large", Hint: "split it", cause: err}
+	case errors.Is(err, artifact.ErrName):
+		return &Error{Status: http.StatusBadRequest, Code: Invalid, Message: trim(err, artifact.ErrName), Hint: "give a plain file name, without folders", cause: err}
+	case errors.Is(err, artifact.ErrArchive):
+		return &Error{Status: http.StatusUnprocessableEntity, Code: Invalid, Message: "the archive is refused: " + trim(err, artifact.ErrArchive), Hint: "upload what is inside it, as single files", cause: err}
+	case errors.Is(err, artifact.ErrHash):
+		return &Error{Status: http.StatusUnprocessableEntity, Code: Invalid, Message: "the content doesn't match its hash", Hint: "send it again", Retryable: true, cause: err}
+	case errors.Is(err, artifact.ErrConflict):
+		return &Error{Status: http.StatusConflict, Code: Invalid, Message: "the conversation has another file of that name", Hint: "give it another name", cause: err}
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, context.Canceled):
+		return &Error{Status: http.StatusBadRequest, Code: Invalid, Message: "the request ended early", Retryable: true, cause: err}
+	case errors.Is(err, context.DeadlineExceeded):
+		return &Error{Status: http.StatusServiceUnavailable, Code: Unavailable, Message: "it took too long", Hint: "try again", Retryable: true, cause: err}
+	}
+	return &Error{Status: http.StatusInternalServerError, Code: Internal, Message: "internal error", Hint: "the log has the details under the request id", cause: err}
+}
+
+// trim is the text of a safe error without the sentinel in front and what was being done.
+func trim(err, sentinel error) string {
+	text, mark := err.Error(), sentinel.Error()+": "
+	for i := range text {
+		if len(text[i:]) > len(mark) && text[i:i+len(mark)] == mark {
+			return text[i+len(mark):]
+		}
+	}
+	return "refused"
+}
+
+func (a *API) write(c *gin.Context, err error) {
+	e := *typed(err)
+	e.RequestID = c.GetString(requestKey)
+	if e.Status >= 500 {
+		a.c.Log.ErrorContext(c, "request failed", slog.String("request_id", e.RequestID), slog.String("route", c.FullPath()), slog.Any("error", err))
+	}
+	if c.Writer.Written() {
+		return // a stream has begun; its end without [DONE] tells the client
+	}
+	if e.Status == http.StatusUnauthorized {
+		c.Header("WWW-Authenticate", `Bearer realm="bordereau"`)
+	}
+	c.AbortWithStatusJSON(e.Status, ErrorBody{Error: &e})
+}
+
+// readJSON reads a body into v. What else stands in it is refused unless loose is set.
+func readJSON(c *gin.Context, v any, loose bool) error {
+	dec := json.NewDecoder(c.Request.Body)
+	if !loose {
+		dec.DisallowUnknownFields()
+	}
+	err := dec.Decode(v)
+	var tooLarge *http.MaxBytesError
+	switch {
+	case err == nil:
+	case errors.As(err, &tooLarge):
+		return err
+	case errors.Is(err, io.EOF):
+		return invalid("the body is empty", "send JSON")
+	default:
+		return invalid("the body is no JSON of the expected form: "+oneLine(err.Error()), "GET /openapi.json describes it")
+	}
+	if dec.More() {
+		return invalid("the body holds more than one JSON value", "send one")
+	}
+	return nil
+}
+
+func oneLine(s string) string {
+	out := []rune{}
+	for _, r := range s {
+		if r < 0x20 {
+			r = ' '
+		}
+		if out = append(out, r); len(out) == 200 {
+			break
+		}
+	}
+	return string(out)
+}

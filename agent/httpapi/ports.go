@@ -1,0 +1,72 @@
+package httpapi
+
+import (
+	"context"
+	"io"
+	"iter"
+
+	"bordereau/agent/artifact"
+	"bordereau/agent/identity"
+	"bordereau/agent/journal"
+	"bordereau/agent/stream"
+)
+
+// Authenticator tells whom a key speaks for; identity.ErrKey refuses.
+type Authenticator interface {
+	Authenticate(ctx context.Context, key string) (identity.Principal, error)
+}
+
+// Conversations keeps talks and their messages.
+type Conversations interface {
+	Post(ctx context.Context, p journal.Post) (journal.Posted, error)
+	CreateConversation(ctx context.Context, o journal.Owner, id, title string) (journal.Conversation, error)
+	Conversation(ctx context.Context, o journal.Owner, id string) (journal.Conversation, error)
+	Conversations(ctx context.Context, o journal.Owner, p journal.Page) ([]journal.Conversation, error)
+	RenameConversation(ctx context.Context, o journal.Owner, id, title string) error
+	Messages(ctx context.Context, o journal.Owner, conversation string, after int64, limit int) ([]journal.Message, error)
+}
+
+// Turns keeps turns, their steps and what they delivered.
+type Turns interface {
+	Turn(ctx context.Context, o journal.Owner, id string) (journal.Turn, error)
+	Turns(ctx context.Context, o journal.Owner, conversation string, p journal.Page) ([]journal.Turn, error)
+	Steps(ctx context.Context, o journal.Owner, turn string) ([]journal.Step, error)
+	Charges(ctx context.Context, o journal.Owner, turn string) ([]journal.Charge, error)
+	Artifacts(ctx context.Context, o journal.Owner, conversation string) ([]journal.Artifact, error)
+	Artifact(ctx context.Context, o journal.Owner, id string) (journal.Artifact, error)
+}
+
+// Streams reads the events of turns, live or over.
+type Streams interface {
+	Read(ctx context.Context, turn string, afterSeq int64) iter.Seq2[stream.Event, error]
+}
+
+// Runner runs turns.
+type Runner interface {
+	Wake()                                                          // a turn was queued
+	Cancel(ctx context.Context, o journal.Owner, turn string) error // journal.ErrNotFound when it isn't live
+}
+
+// Models knows which models a turn may ask for.
+type Models interface {
+	Names() []string // the first is the default
+}
+
+// Files keeps content by hash.
+type Files interface {
+	Put(ctx context.Context, p artifact.Put) (artifact.File, error)
+	Open(ctx context.Context, org, sha string) (io.ReadSeekCloser, int64, error)
+}
+
+// Uploads lists the files that people put into a conversation.
+type Uploads interface {
+	Add(ctx context.Context, u artifact.Upload) (artifact.Upload, error)
+	Find(ctx context.Context, org, conversation, id string) (artifact.Upload, error)
+	List(ctx context.Context, org, conversation string) ([]artifact.Upload, error)
+}
+
+var (
+	_ Authenticator = (*identity.Directory)(nil)
+	_ Files         = (*artifact.Store)(nil)
+	_ Uploads       = (*artifact.Library)(nil)
+)
