@@ -10,7 +10,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import pandas as pd
 
-OUT = "/workspace/artifacts"
+OUT = "../../artifacts"  # the script runs in /workspace/work/NAME
 
 
 def main():

@@ -16,7 +16,7 @@ from openpyxl.formatting.rule import ColorScaleRule
 from openpyxl.styles import Alignment, Font, PatternFill
 from openpyxl.utils import get_column_letter
 
-OUT = "/workspace/artifacts"
+OUT = "../../artifacts"  # the script runs in /workspace/work/NAME
 ILLEGAL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 HEAD = Font(bold=True, color="FFFFFF")
 FILL = PatternFill("solid", fgColor="1F3A5F")

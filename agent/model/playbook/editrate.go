@@ -90,7 +90,7 @@ func program(name, sql, python string, ask map[string]any) string {
 		"cat > " + name + ".py <<'END_OF_PROGRAM'", strings.TrimRight(python, "\n"), "END_OF_PROGRAM",
 		"rm -f rows.csv rows.csv.json",
 		"gov sql -f " + name + ".sql -o rows.csv > gov.log",
-		"python3 " + name + ".py",
+		"/usr/bin/python3 " + name + ".py", // Debian's, which has the packages; another one may come first in PATH
 	}, "\n") + "\n"
 }
 
