@@ -40,6 +40,11 @@ var (
 	ErrInvalid     = errors.New("sandbox: invalid request")
 	ErrTooLarge    = errors.New("sandbox: too large")
 	ErrUnsupported = errors.New("sandbox: not supported by this driver")
+	ErrExists      = errors.New("sandbox: exists already")
+	// ErrInterrupted: the command was under way when its driver died, so nobody can tell how far it came.
+	ErrInterrupted = errors.New("sandbox: interrupted")
+	// ErrUnconfined: nothing on this machine can isolate untrusted code, so nothing is run.
+	ErrUnconfined = errors.New("sandbox: no isolation works here")
 )
 
 // Limits bound one sandbox. Zero means the driver's default.
@@ -94,6 +99,7 @@ type File struct {
 	Size     int64
 	Mode     fs.FileMode
 	Modified time.Time
+	Link     string // where a symbolic link points, as written; never followed
 }
 
 // Driver makes sandboxes and acts on them. Implementations are safe for concurrent use and pass sandboxtest.
@@ -112,6 +118,12 @@ type Lifecycle interface {
 	Pause(ctx context.Context, id string) error
 	Stop(ctx context.Context, id string) error
 	Delete(ctx context.Context, id string) error
+}
+
+// Claimer is a driver that can give a running, untouched sandbox a new name and owner, so that a warm pool is possible.
+type Claimer interface {
+	// Claim renames the sandbox from to to.ID and gives it to to.Org. Limits of to are ignored: it keeps those it has.
+	Claim(ctx context.Context, from string, to Spec) (Info, error)
 }
 
 // Executor runs commands. Cancelling ctx kills the command and all it started.
