@@ -15,6 +15,8 @@ var (
 	ErrFenced   = errors.New("journal: lease lost to a newer epoch")
 	ErrBusy     = errors.New("journal: conversation has a running turn")
 	ErrConflict = errors.New("journal: conflict")
+	ErrInvalid  = errors.New("journal: invalid")
+	ErrTooLarge = errors.New("journal: too large")
 )
 
 // Owner scopes every look-up: a row of another organisation is not found.
@@ -40,7 +42,9 @@ type Message struct {
 	Conversation string
 	Turn         string // "" while no turn has taken it
 	Position     int64  // order in the conversation
+	AfterStep    int    // the turn took it after this step; of an answer: its last step
 	Content      model.Message
+	UI           json.RawMessage // of an answer: its parts as people see them (AI SDK UIMessage.parts); nil for a person's message
 	Created      time.Time
 }
 
@@ -80,11 +84,14 @@ type Turn struct {
 	Conversation string
 	Person       string
 	Role         string
-	Model        string // the adapter that was asked for
+	Model        string // the adapter that was asked for; "" is the default
+	Cause        string // what started it: "chat", "schedule", "api"
 	Outcome      Outcome
 	Runner       string // who holds the lease
 	Epoch        int64  // the fencing token
 	LeaseUntil   time.Time
+	IdleClaims   int   // claims since the last finished step
+	EventMark    int64 // no event with a higher sequence number was ever published
 	Cancel       bool
 	Created      time.Time
 	Started      time.Time
@@ -125,6 +132,40 @@ type Step struct {
 	ErrorClass string
 	Started    time.Time
 	Ended      time.Time
+}
+
+// Attempt is one try of a step: a retry after a failure in passing, or by another runner after a crash.
+type Attempt struct {
+	Turn       string
+	N          int
+	Attempt    int
+	Epoch      int64
+	State      StepState
+	ErrorClass string
+	Error      string
+	Started    time.Time
+	FirstByte  time.Time // of a model's reply
+	Ended      time.Time
+}
+
+// Chunk is a run of consecutive events of a turn, kept as they were published.
+type Chunk struct {
+	First  int64 // sequence number of Events[0]
+	Epoch  int64
+	Events []json.RawMessage
+}
+
+// Last is the sequence number of the last event; First-1 for an empty chunk.
+func (c Chunk) Last() int64 { return c.First + int64(len(c.Events)) - 1 }
+
+// Mark is one line of a turn's timeline.
+type Mark struct {
+	At    time.Time
+	N     int // the step, 0 outside steps
+	Epoch int64
+	Kind  string // "queued", "claimed", "preflight", "first_byte", "sandbox", "governance", …
+	Took  time.Duration
+	Note  string
 }
 
 // Charge is one row of the usage ledger, unique by turn, step and attempt.
