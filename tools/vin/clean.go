@@ -75,6 +75,9 @@ func describe(position int, c rune) string {
 	if twin := lookAlike(c); twin != 0 {
 		return fmt.Sprintf("position %d holds %U, which only looks like %c", position, c, twin)
 	}
+	if c == utf8.RuneError {
+		return fmt.Sprintf("position %d holds no readable character", position)
+	}
 	if unicode.IsPrint(c) {
 		return fmt.Sprintf("position %d holds %q, which no VIN has", position, c)
 	}

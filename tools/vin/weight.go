@@ -21,7 +21,7 @@ func (w WeightRange) String() string {
 
 // joined is the range from the class of w to that of upper.
 func (w WeightRange) joined(upper WeightRange) WeightRange {
-	if upper.Class == "" || upper.Class == w.Class || upper.To != 0 && upper.To <= w.To {
+	if w.To == 0 || upper.Class == "" || upper.Class == w.Class || upper.To != 0 && upper.To <= w.To {
 		return w
 	}
 	return WeightRange{Class: w.Class + "-" + upper.Class, From: w.From, To: upper.To}

@@ -149,20 +149,32 @@ func (r *reader) own() string {
 	return string(r.b[r.p-n : r.p])
 }
 
-// front reads what writer.front wrote, calling each for every text.
-func (r *reader) front(each func(string)) {
+// front reads what writer.front wrote. The texts share one piece of memory.
+func (r *reader) front() []string {
 	n := r.count()
-	buf := make([]byte, 0, 64)
-	for i := 0; i < n && r.err == nil; i++ {
+	ends := make([]int, n)
+	all := make([]byte, 0, 8*n+len(r.b))
+	from := 0
+	for i := range ends {
 		keep, size := r.uint(), r.uint()
-		if keep > len(buf) || size > len(r.b)-r.p {
+		if keep > len(all)-from || size > len(r.b)-r.p {
 			r.fail("a shared beginning is too long")
-			return
+			return nil
 		}
-		buf = append(buf[:keep], r.b[r.p:r.p+size]...)
+		start := len(all)
+		all = append(all, all[from:from+keep]...)
+		all = append(all, r.b[r.p:r.p+size]...)
 		r.p += size
-		each(string(buf))
+		from, ends[i] = start, len(all)
 	}
+	text := string(all)
+	out := make([]string, n)
+	from = 0
+	for i, end := range ends {
+		out[i] = text[from:end]
+		from = end
+	}
+	return out
 }
 
 func (r *reader) names() []Name {

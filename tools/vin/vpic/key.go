@@ -109,6 +109,12 @@ func class(s string) uint64 {
 	return set
 }
 
+// grow makes room for n keys.
+func (k *Keys) grow(n int) {
+	k.Text, k.Plain, k.Formula = make([]string, 0, n), make([]uint8, 0, n), make([]bool, 0, n)
+	k.Start, k.Masks = make([]uint32, 0, n+1), make([]uint64, 0, 8*n)
+}
+
 // add compiles one more key.
 func (k *Keys) add(text string) {
 	if len(k.Start) == 0 {

@@ -43,7 +43,7 @@ func Read(file []byte) (*DataSet, error) {
 		return nil, err
 	}
 	defer dec.Close()
-	all, err := dec.DecodeAll(packed, make([]byte, 0, 4*len(packed)))
+	all, err := dec.DecodeAll(packed, nil)
 	if err != nil {
 		if errors.Is(err, io.ErrUnexpectedEOF) {
 			return nil, &FormatError{Section: "head", Problem: "the file is cut off"}

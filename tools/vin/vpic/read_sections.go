@@ -63,7 +63,11 @@ func (r *reader) at(size int) int32 {
 }
 
 func (d *DataSet) readWMIs(r *reader) {
-	r.front(func(code string) { d.WMIs = append(d.WMIs, WMI{Code: code}) })
+	codes := r.front()
+	d.WMIs = make([]WMI, len(codes))
+	for i, code := range codes {
+		d.WMIs[i].Code = code
+	}
 	d.wmi = make(map[string]int32, len(d.WMIs))
 	for i := range d.WMIs {
 		d.wmi[d.WMIs[i].Code] = int32(i)
@@ -130,7 +134,13 @@ func (d *DataSet) readSchemas(r *reader) {
 	}
 }
 
-func (d *DataSet) readKeys(r *reader) { r.front(d.Keys.add) }
+func (d *DataSet) readKeys(r *reader) {
+	texts := r.front()
+	d.Keys.grow(len(texts))
+	for _, t := range texts {
+		d.Keys.add(t)
+	}
+}
 
 func (d *DataSet) readValues(r *reader) {
 	d.Attributes = make([][]Attribute, len(d.Elements))

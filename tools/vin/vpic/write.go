@@ -38,14 +38,13 @@ func Write(out io.Writer, t *Tables) error {
 	if _, err := io.WriteString(out, magic); err != nil {
 		return err
 	}
-	enc, err := zstd.NewWriter(out, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(8<<20))
+	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(8<<20))
 	if err != nil {
 		return err
 	}
-	if _, err := enc.Write(all.b); err != nil {
-		return err
-	}
-	return enc.Close()
+	// In one piece, so that the head of the frame tells the reader how much room it needs.
+	_, err = out.Write(enc.EncodeAll(all.b, nil))
+	return err
 }
 
 // build is the state of writing: the tables in the order and numbering of the file.
