@@ -177,13 +177,13 @@ func (s *Store) Artifact(ctx context.Context, o Owner, id string) (Artifact, err
 	return scanArtifact(s.db.QueryRowContext(ctx, `SELECT `+artifactColumns+` FROM artifacts WHERE id = $1 AND org = $2`, id, o.Org))
 }
 
-// Artifacts lists what a conversation's turns delivered, or one turn of it when turn isn't "".
-func (s *Store) Artifacts(ctx context.Context, o Owner, conversation, turn string) ([]Artifact, error) {
+// Artifacts lists what a conversation's turns delivered.
+func (s *Store) Artifacts(ctx context.Context, o Owner, conversation string) ([]Artifact, error) {
 	if _, err := s.Conversation(ctx, o, conversation); err != nil {
 		return nil, err
 	}
 	return collect(ctx, s.db, scanArtifact, `SELECT `+artifactColumns+` FROM artifacts
-		WHERE org = $1 AND conversation = $2 AND ($3 = '' OR turn = $4) ORDER BY created, name`, o.Org, conversation, turn, turn)
+		WHERE org = $1 AND conversation = $2 ORDER BY created, name`, o.Org, conversation)
 }
 
 // ArtifactsOf lists what one turn delivered, whoever owns it.
