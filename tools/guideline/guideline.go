@@ -80,6 +80,7 @@ type Rule struct {
 	Line     int
 
 	when     *condition
+	whenAt   int
 	expected template
 	params   []string
 }
