@@ -14,8 +14,9 @@ type Report struct {
 	Title       string       `json:"title"`
 	Scope       Scope        `json:"scope"`
 	Guideline   Guideline    `json:"guideline"`
-	Clock       time.Time    `json:"clock"`      // the run's "now"; the same input, guideline and clock give the same run
-	Generation  string       `json:"generation"` // the data that was read
+	Guidelines  []Guideline  `json:"guidelines,omitempty"` // all that were applied, when there are several
+	Clock       time.Time    `json:"clock"`                // the run's "now"; the same input, guideline and clock give the same run
+	Generation  string       `json:"generation"`           // the data that was read
 	CutShort    string       `json:"cut_short,omitempty"`
 	Submissions []Submission `json:"submissions"`
 	Findings    []Finding    `json:"findings"`
@@ -61,7 +62,8 @@ type Submission struct {
 	Workflow  string     `json:"workflow"`
 	Received  time.Time  `json:"received"`
 	Effective string     `json:"effective,omitempty"`
-	Decision  string     `json:"decision"` // decline, refer, clear: the strongest action of its findings
+	Guideline string     `json:"guideline,omitempty"` // "id@version" of the rules applied
+	Decision  string     `json:"decision"`            // decline, refer, clear: the strongest action of its findings
 	Documents []Document `json:"documents"`
 	Vehicles  []Item     `json:"vehicles"`
 	Drivers   []Item     `json:"drivers"`
@@ -100,6 +102,7 @@ type Finding struct {
 	ID           string     `json:"id"` // the same for the same run, "F-0001", …
 	SubmissionID string     `json:"submission_id"`
 	RuleID       string     `json:"rule_id"`
+	Guideline    string     `json:"guideline,omitempty"` // "id@version" of the rule
 	Severity     string     `json:"severity"`
 	Action       string     `json:"action"`
 	Outcome      string     `json:"outcome"` // fail; unknown: can't be told, see Missing
