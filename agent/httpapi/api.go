@@ -40,7 +40,8 @@ type Config struct {
 	Identity      Authenticator
 	Conversations Conversations
 	Turns         Turns
-	Streams       Streams
+	Events        Events
+	Archive       Archive
 	Runner        Runner
 	Models        Models
 	Files         Files
@@ -61,7 +62,7 @@ type API struct {
 // New checks c and returns an API.
 func New(c Config) (*API, error) {
 	for name, missing := range map[string]bool{
-		"Identity": c.Identity == nil, "Conversations": c.Conversations == nil, "Turns": c.Turns == nil, "Streams": c.Streams == nil,
+		"Identity": c.Identity == nil, "Conversations": c.Conversations == nil, "Turns": c.Turns == nil, "Events": c.Events == nil, "Archive": c.Archive == nil,
 		"Runner": c.Runner == nil, "Models": c.Models == nil, "Files": c.Files == nil, "Uploads": c.Uploads == nil, "Log": c.Log == nil,
 	} {
 		if missing {

@@ -1,8 +1,6 @@
 package httpapi
 
 import (
-	"errors"
-	"fmt"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
@@ -35,9 +33,10 @@ func (a *API) stopChat(c *gin.Context) error {
 		c.JSON(http.StatusOK, Stopped{Turn: t.ID, Status: string(t.Outcome.Status)})
 		return nil
 	}
-	if err := a.c.Runner.Cancel(c, owner(c), t.ID); err != nil && !errors.Is(err, journal.ErrNotFound) {
-		return fmt.Errorf("stopping turn %s: %w", t.ID, err)
+	if t, err = a.c.Turns.RequestCancel(c, owner(c), t.ID); err != nil {
+		return err
 	}
+	a.c.Runner.Cancel(t.ID)
 	c.JSON(http.StatusAccepted, Stopped{Turn: t.ID, Status: "stopping"})
 	return nil
 }

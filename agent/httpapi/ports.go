@@ -31,20 +31,27 @@ type Turns interface {
 	Turn(ctx context.Context, o journal.Owner, id string) (journal.Turn, error)
 	Turns(ctx context.Context, o journal.Owner, conversation string, p journal.Page) ([]journal.Turn, error)
 	Steps(ctx context.Context, o journal.Owner, turn string) ([]journal.Step, error)
+	Marks(ctx context.Context, o journal.Owner, turn string) ([]journal.Mark, error)
 	Charges(ctx context.Context, o journal.Owner, turn string) ([]journal.Charge, error)
 	Artifacts(ctx context.Context, o journal.Owner, conversation string) ([]journal.Artifact, error)
 	Artifact(ctx context.Context, o journal.Owner, id string) (journal.Artifact, error)
+	RequestCancel(ctx context.Context, o journal.Owner, turn string) (journal.Turn, error)
 }
 
-// Streams reads the events of turns, live or over.
-type Streams interface {
+// Events reads the events of turns from the buffer; stream.ErrLost for a turn that it doesn't have.
+type Events interface {
 	Read(ctx context.Context, turn string, afterSeq int64) iter.Seq2[stream.Event, error]
 }
 
-// Runner runs turns.
+// Archive keeps the events of finished steps for good.
+type Archive interface {
+	Chunks(ctx context.Context, turn string, after int64) ([]journal.Chunk, error)
+}
+
+// Runner runs turns in this process, if it does. Both methods only save time: another runner, or the next heartbeat, does the same.
 type Runner interface {
-	Wake()                                                          // a turn was queued
-	Cancel(ctx context.Context, o journal.Owner, turn string) error // journal.ErrNotFound when it isn't live
+	Wake()              // a turn was queued
+	Cancel(turn string) // a turn is to stop
 }
 
 // Models knows which models a turn may ask for.
@@ -66,6 +73,9 @@ type Uploads interface {
 }
 
 var (
+	_ Conversations = (*journal.Store)(nil)
+	_ Turns         = (*journal.Store)(nil)
+	_ Archive       = (*journal.Store)(nil)
 	_ Authenticator = (*identity.Directory)(nil)
 	_ Files         = (*artifact.Store)(nil)
 	_ Uploads       = (*artifact.Library)(nil)

@@ -25,20 +25,35 @@ func (a *API) tail(c *gin.Context, t journal.Turn, after int64) error {
 	if after == 0 || t.Outcome.Status.Live() {
 		w.begin()
 	}
-	for e, err := range a.c.Streams.Read(ctx, t.ID, after) {
-		if err != nil {
-			return a.cut(c, w, err)
+	wait := 2 * time.Millisecond
+	for {
+		last, err := a.copy(ctx, w, t.ID, after)
+		if ctx.Err() != nil {
+			return nil // the client left
 		}
-		if e.ID.Seq <= after {
-			continue
+		if err == nil {
+			break
 		}
-		if !w.event(e) {
+		if !errors.Is(err, stream.ErrLost) {
+			return &Error{Status: http.StatusServiceUnavailable, Code: Unavailable, Message: "the event buffer does not answer", Hint: "ask again in a moment", Retryable: true, cause: err}
+		}
+		if last > after {
+			after, wait = last, 2*time.Millisecond
+		}
+		// No runner has opened the turn yet, or the buffer was lost and is being filled again, or the turn is long over.
+		if t, err = a.c.Turns.Turn(ctx, owner(c), t.ID); err != nil {
+			return err
+		}
+		if !t.Outcome.Status.Live() {
+			done, err := a.replay(ctx, w, t.ID, after)
+			if err != nil || done {
+				return err
+			}
+		}
+		if !pause(ctx, wait) {
 			return nil
 		}
-		after = e.ID.Seq
-	}
-	if ctx.Err() != nil {
-		return nil
+		wait = min(wait*3/2, 250*time.Millisecond)
 	}
 	if !w.begun() {
 		c.Status(http.StatusNoContent)
@@ -49,18 +64,63 @@ func (a *API) tail(c *gin.Context, t journal.Turn, after int64) error {
 	return nil
 }
 
-// cut ends a stream that can't go on: without [DONE], so that the client asks again.
-func (a *API) cut(c *gin.Context, w *eventWriter, err error) error {
-	if c.Request.Context().Err() != nil {
-		return nil // the client left
+// copy writes events from the buffer and returns the last one's number. It returns nil at the turn's end.
+func (a *API) copy(ctx context.Context, w *eventWriter, turn string, after int64) (int64, error) {
+	for e, err := range a.c.Events.Read(ctx, turn, after) {
+		if err != nil {
+			return after, err
+		}
+		if e.ID.Seq <= after {
+			continue
+		}
+		if !w.event(e) {
+			return after, context.Canceled
+		}
+		after = e.ID.Seq
 	}
-	if errors.Is(err, stream.ErrLost) {
-		err = &Error{Status: http.StatusServiceUnavailable, Code: Unavailable, Message: "the turn's events are being rebuilt", Hint: "ask again in a moment", Retryable: true, cause: err}
-	} else {
-		err = &Error{Status: http.StatusServiceUnavailable, Code: Unavailable, Message: "the event buffer does not answer", Hint: "ask again in a moment", Retryable: true, cause: err}
+	return after, nil
+}
+
+// replay writes the events of a turn that is over from the journal. Where an attempt was given up its events are gone; their
+// places are held, so that no client takes the gap for a loss. A turn whose last events the journal doesn't have yet is not done.
+func (a *API) replay(ctx context.Context, w *eventWriter, turn string, after int64) (done bool, err error) {
+	chunks, err := a.c.Archive.Chunks(ctx, turn, after)
+	if err != nil {
+		return false, err
 	}
-	_ = w // its headers may be out; write then only logs
-	return err
+	if len(chunks) == 0 {
+		return false, nil
+	}
+	for _, chunk := range chunks {
+		for ; after < chunk.First-1; after++ {
+			if !w.event(stream.Event{ID: stream.ID{Epoch: chunk.Epoch, Seq: after + 1}, Data: uimessage.Pad()}) {
+				return true, nil
+			}
+		}
+		for i, data := range chunk.Events {
+			seq := chunk.First + int64(i)
+			if seq <= after {
+				continue
+			}
+			if !w.event(stream.Event{ID: stream.ID{Epoch: chunk.Epoch, Seq: seq}, Data: data}) {
+				return true, nil
+			}
+			after = seq
+		}
+	}
+	w.done()
+	return true, nil
+}
+
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
 }
 
 // eventWriter writes server-sent events, and says that it lives when nothing happens.

@@ -25,10 +25,21 @@ type Step struct {
 	Ended      *time.Time      `json:"ended,omitempty"`
 }
 
-// TurnDetail is a turn with its steps. Requests and results come with ?full=true.
+// Mark is one line of a turn's timeline.
+type Mark struct {
+	At    time.Time `json:"at"`
+	Step  int       `json:"step,omitempty"` // 0 outside steps
+	Epoch int64     `json:"epoch"`
+	Kind  string    `json:"kind"`
+	Took  float64   `json:"took_ms"`
+	Note  string    `json:"note,omitempty"`
+}
+
+// TurnDetail is a turn with its steps and its timeline. Requests and results come with ?full=true.
 type TurnDetail struct {
-	Turn  Turn   `json:"turn"`
-	Steps []Step `json:"steps"`
+	Turn     Turn   `json:"turn"`
+	Steps    []Step `json:"steps"`
+	Timeline []Mark `json:"timeline"`
 }
 
 // turnFor finds a turn whose conversation the person may read.
@@ -52,8 +63,12 @@ func (a *API) getTurn(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	marks, err := a.c.Turns.Marks(c, owner(c), t.ID)
+	if err != nil {
+		return err
+	}
 	full := c.Query("full") == "true"
-	detail := TurnDetail{Turn: turnOf(t), Steps: make([]Step, 0, len(steps))}
+	detail := TurnDetail{Turn: turnOf(t), Steps: make([]Step, 0, len(steps)), Timeline: make([]Mark, 0, len(marks))}
 	for _, s := range steps {
 		step := Step{N: s.N, Kind: string(s.Kind), Name: s.Name, State: string(s.State), Epoch: s.Epoch, Attempt: s.Attempt,
 			ErrorClass: s.ErrorClass, Started: s.Started, Ended: set(s.Ended)}
@@ -61,6 +76,9 @@ func (a *API) getTurn(c *gin.Context) error {
 			step.Request, step.Result = s.Request, s.Result
 		}
 		detail.Steps = append(detail.Steps, step)
+	}
+	for _, m := range marks {
+		detail.Timeline = append(detail.Timeline, Mark{At: m.At, Step: m.N, Epoch: m.Epoch, Kind: m.Kind, Took: float64(m.Took) / float64(time.Millisecond), Note: m.Note})
 	}
 	c.JSON(http.StatusOK, detail)
 	return nil

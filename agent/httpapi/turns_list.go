@@ -15,6 +15,7 @@ type Turn struct {
 	Conversation string          `json:"conversation"`
 	Person       string          `json:"person"`
 	Model        string          `json:"model"`
+	Cause        string          `json:"cause"`
 	Outcome      journal.Outcome `json:"outcome"`
 	Epoch        int64           `json:"epoch"`
 	Created      time.Time       `json:"created"`
@@ -28,7 +29,7 @@ type TurnList struct {
 }
 
 func turnOf(t journal.Turn) Turn {
-	return Turn{ID: t.ID, Conversation: t.Conversation, Person: t.Person, Model: t.Model, Outcome: t.Outcome, Epoch: t.Epoch,
+	return Turn{ID: t.ID, Conversation: t.Conversation, Person: t.Person, Model: t.Model, Cause: t.Cause, Outcome: t.Outcome, Epoch: t.Epoch,
 		Created: t.Created, Started: set(t.Started), Ended: set(t.Ended)}
 }
 

@@ -59,4 +59,6 @@ type Document struct {
 var (
 	_ Files   = (*artifact.Store)(nil)
 	_ Uploads = (*artifact.Library)(nil)
+
+	_ Delivered = (*journal.Store)(nil)
 )
