@@ -58,8 +58,8 @@ func classOfText(message string) string {
 	return classEngine
 }
 
-// quotedValue is a value that DuckDB echoes.
-var quotedValue = regexp.MustCompile(`'[^']*'`)
+// quotedValue is a value that DuckDB echoes, in either kind of quotes.
+var quotedValue = regexp.MustCompile(`'[^']*'|"[^"]*"`)
 
 // file names never leave the worker.
 var pathLike = regexp.MustCompile(`(/[\w.+-]+){2,}`)

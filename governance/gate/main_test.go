@@ -2,6 +2,7 @@ package gate_test
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"log/slog"
 	"os"
@@ -30,6 +31,7 @@ type house struct {
 	*gate.Gate
 	log   *audit.Log
 	pool  *duck.Pool
+	db    *sql.DB
 	files map[string]string // by organisation and profile
 }
 
@@ -89,7 +91,7 @@ func newHouse(t testing.TB, files map[string]string, o options) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &house{log: log, pool: pool, files: files}
+	h := &house{log: log, pool: pool, db: db, files: files}
 	var n atomic.Int64
 	c := gate.Config{
 		Reader: reader, Policy: p, Pinner: h, Runner: pool, Recorder: log, Log: slog.New(slog.DiscardHandler), Now: time.Now,

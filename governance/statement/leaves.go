@@ -36,7 +36,7 @@ func (w *walker) relation(v any, n map[string]any) error {
 func (w *walker) tableFunction(v any) error {
 	f, _ := v.(map[string]any)
 	name := strings.ToLower(word(f, "function_name"))
-	if !w.words.tableFunctions[name] || word(f, "type") != "FUNCTION" {
+	if !w.words.tableFunctions[name] || word(f, "type") != "FUNCTION" || word(f, "schema") != "" {
 		return refuse("table_function", w.position, "the table function "+shown(name)+" is not allowed",
 			"Query the relations that describe_data lists; range, generate_series and unnest are allowed.")
 	}

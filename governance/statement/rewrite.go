@@ -161,6 +161,9 @@ func clone(v any, sources map[string]*Source) any {
 				return substitute(x, s)
 			}
 		}
+		if d := double(x); d != nil {
+			return d
+		}
 		out := make(map[string]any, len(x))
 		for k, e := range x {
 			if k != baseMark {
@@ -176,6 +179,24 @@ func clone(v any, sources map[string]*Source) any {
 		return out
 	}
 	return v
+}
+
+// double writes a constant such as 1e9 as a cast, since DuckDB prints 1000000000.0, which reads as a DECIMAL.
+func double(n map[string]any) map[string]any {
+	value, _ := n["value"].(map[string]any)
+	kind, _ := value["type"].(map[string]any)
+	num, ok := value["value"].(json.Number)
+	if word(n, "type") != "VALUE_CONSTANT" || word(kind, "id") != "DOUBLE" || !ok {
+		return nil
+	}
+	return map[string]any{
+		"class": "CAST", "type": "OPERATOR_CAST", "alias": n["alias"], "query_location": n["query_location"], "try_cast": false,
+		"cast_type": map[string]any{"id": "DOUBLE", "type_info": nil},
+		"child": map[string]any{
+			"class": "CONSTANT", "type": "VALUE_CONSTANT", "alias": "", "query_location": n["query_location"],
+			"value": map[string]any{"type": map[string]any{"id": "VARCHAR", "type_info": nil}, "is_null": false, "value": num.String()},
+		},
+	}
 }
 
 // substitute makes (source) AS alias of a relation's node, so that what names the relation goes on naming it.
