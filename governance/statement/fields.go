@@ -12,6 +12,9 @@ var parameterName = regexp.MustCompile(`^[A-Za-z0-9_]{1,64}$`)
 // plainWord is a name that takes no quotes anywhere.
 var plainWord = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.]{0,63}$`)
 
+// engineWord is a word of DuckDB's own, such as a join type or NULLS LAST.
+var engineWord = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_. ]{0,63}$`)
+
 // field checks the value of one field of node n, as the grammar says how.
 func (w *walker) field(how string, v any, n map[string]any) error {
 	switch how {
@@ -140,7 +143,7 @@ func (w *walker) scalar(v any) error {
 	case nil, bool, json.Number:
 		return nil
 	case string:
-		if len(x) > 64 || !plainOrEmpty(x) {
+		if x != "" && !engineWord.MatchString(x) {
 			return w.unknown("word")
 		}
 		return nil
@@ -154,8 +157,6 @@ func (w *walker) scalar(v any) error {
 	}
 	return w.unknown("word")
 }
-
-func plainOrEmpty(s string) bool { return s == "" || plainWord.MatchString(s) }
 
 func (w *walker) qualifiedName(m map[string]any) error {
 	for _, v := range m {

@@ -53,6 +53,14 @@ func (l Limits) orDefault() Limits {
 	return l
 }
 
+// relaxed are the limits of printed text, which has the sources of relations in it and brackets that the asker did not write.
+func (l Limits) relaxed() Limits {
+	l.Nodes *= 4
+	l.Depth += 32
+	l.Selects += 4
+	return l
+}
+
 // Reader reads statements. It is safe for use by several goroutines.
 type Reader struct {
 	parser Parser
@@ -110,11 +118,11 @@ func (r *Reader) Read(ctx context.Context, sql string) (*Statement, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.check(sql, raw)
+	return r.check(sql, raw, r.limits)
 }
 
 // check decodes and walks what the parser answered for sql.
-func (r *Reader) check(sql string, raw []byte) (*Statement, error) {
+func (r *Reader) check(sql string, raw []byte, limits Limits) (*Statement, error) {
 	tree, err := decode(raw)
 	if err != nil {
 		return nil, err
@@ -134,7 +142,7 @@ func (r *Reader) check(sql string, raw []byte) (*Statement, error) {
 		return nil, refuse("unknown_syntax", 0, "the parser's answer is not understood", "")
 	}
 	s := &Statement{SQL: sql, tree: top}
-	w := &walker{words: r.words, limits: r.limits, out: s, functions: map[string]bool{}, columns: map[string]bool{}}
+	w := &walker{words: r.words, limits: limits, out: s, functions: map[string]bool{}, columns: map[string]bool{}}
 	if err := w.statement(top); err != nil {
 		return nil, err
 	}

@@ -42,7 +42,7 @@ const functionNames = `
  like_escape not_like_escape ilike_escape not_ilike_escape similar_to_escape not_similar_to_escape regexp_full_match
  abs ceil ceiling floor round round_even roundbankers sign signbit sqrt cbrt ln log log2 log10 exp pow power mod fdiv fmod divide multiply add subtract
  greatest least isnan isfinite isinf trunc even gcd lcm greatest_common_divisor least_common_multiple factorial degrees radians pi
- sin cos tan asin acos atan atan2 cot sinh cosh tanh bit_count xor nextafter gamma lgamma width_bucket equi_width_bins
+ sin cos tan asin acos atan atan2 cot sinh cosh tanh bit_count xor nextafter gamma lgamma equi_width_bins
  sum sum_no_overflow avg mean count count_star count_if countif min max median mode quantile quantile_cont quantile_disc approx_quantile approx_count_distinct
  approx_top_k reservoir_quantile stddev stddev_pop stddev_samp variance var_pop var_samp
  corr covar_pop covar_samp regr_slope regr_intercept regr_r2 regr_count regr_avgx regr_avgy regr_sxx regr_syy regr_sxy skewness kurtosis kurtosis_pop entropy mad

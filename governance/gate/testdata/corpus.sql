@@ -46,7 +46,7 @@ SELECT date_trunc('day', extracted_at) AS day, count(*) FILTER (edited_by_human)
 SELECT workflow, field_name, count(*) AS n, count_if(edited) AS edited FROM extracted_fields GROUP BY ALL ORDER BY ALL
 SELECT field_name, avg(confidence), min(confidence), max(confidence), stddev(confidence) FROM extracted_fields GROUP BY field_name ORDER BY field_name
 SELECT field_name, quantile_cont(confidence, 0.5), quantile_cont(confidence, [0.25, 0.75]) FROM extracted_fields GROUP BY field_name ORDER BY field_name
-SELECT width_bucket(confidence, 0, 1, 10) AS bucket, count(*) FROM extracted_fields GROUP BY bucket ORDER BY bucket
+SELECT CAST(confidence * 10 AS INTEGER) AS bucket, count(*) FROM extracted_fields GROUP BY bucket ORDER BY bucket
 SELECT floor(confidence * 10) / 10 AS bucket, count(*), avg(edited::INT) FROM extracted_fields GROUP BY bucket ORDER BY bucket
 SELECT field_id, original_value, value FROM extracted_fields WHERE original_value IS DISTINCT FROM value ORDER BY field_id LIMIT 10
 SELECT field_id, page, x0, y0, x1, y1, (x1 - x0) * (y1 - y0) AS area FROM extracted_fields ORDER BY field_id LIMIT 10
@@ -150,7 +150,7 @@ SELECT mode(make), any_value(workflow), approx_count_distinct(workflow) > 0 FROM
 SELECT histogram(make) FROM vehicles
 SELECT corr(accidents, moving_violations), regr_slope(accidents, moving_violations), covar_pop(accidents, years_experience) FROM drivers
 SELECT bool_and(stated_value > 0), bool_or(gvw IS NULL), count(gvw), sum(gvw) FROM vehicles
-SELECT 1e6, 1.5e-3::DOUBLE, 0.1 + 0.2, 1::DECIMAL(10,3) / 3, 7 // 2, 7 % 3, 2 ** 10, -5, +3, 12345678901234567890
+SELECT 1e6 AS million, 1.5e-3::DOUBLE, 0.1 + 0.2, 1::DECIMAL(10,3) / 3, 7 // 2, 7 % 3, 2 ** 10, -5, +3, 12345678901234567890
 SELECT 'it''s', 'a' || 'b', concat_ws('-', 'a', NULL, 'b'), upper('ß'), length('héllo'), reverse('abc'), trim('  x '), replace('aXb', 'X', '-')
 SELECT NULL IS NULL, NOT true, true AND NULL, false OR NULL, 1 IN (1, NULL), 2 NOT IN (1, 3), 5 BETWEEN 1 AND 10
 SELECT CAST('2026-06-01' AS DATE), '12:30:00'::TIME, TIMESTAMPTZ '2026-06-01 00:00:00+00', INTERVAL '1 day 2 hours', DATE '2026-06-01' - DATE '2026-01-01', make_date(2026, 6, 1)
