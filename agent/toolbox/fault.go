@@ -37,7 +37,9 @@ func (f *fault) mendable() bool {
 }
 
 // passing tells whether the same call may go well in a moment.
-func (f *fault) passing() bool { return f.Code == "unavailable" || f.Retryable && !f.mendable() }
+func (f *fault) passing() bool {
+	return f.Code == "unavailable" || f.Retryable && (!f.mendable() || f.Code == "rate_limited")
+}
 
 func (f *fault) result() turn.Result {
 	raw, err := json.Marshal(f)

@@ -83,11 +83,9 @@ func (s *session) readFile(ctx context.Context, c turn.Call) (turn.Result, error
 
 // readable returns the content up to its last whole character, if it is text.
 func readable(b []byte) (string, bool) {
-	for cut := range utf8.UTFMax {
-		if cut > len(b) {
-			break
-		}
-		if text := b[:len(b)-cut]; utf8.Valid(text) {
+	for cut := range min(utf8.UTFMax, len(b)+1) {
+		text, rest := b[:len(b)-cut], b[len(b)-cut:]
+		if utf8.Valid(text) && (cut == 0 || !utf8.FullRune(rest)) {
 			return string(text), !strings.ContainsRune(string(text), 0)
 		}
 	}

@@ -211,30 +211,23 @@ func (s *session) governed(ctx context.Context, c turn.Call) (turn.Result, error
 	request.Params.Arguments = c.Input
 	request.Params.Meta = &mcp.Meta{ProgressToken: c.Key, AdditionalFields: map[string]any{keyMeta: c.Key}}
 	var out turn.Result
+	var failed *fault
 	err := s.again(ctx, "governance", s.c.Patience, func() (bool, error) {
 		answer, err := s.governance.mcp.CallTool(ctx, request)
+		f := (*fault)(nil)
 		if err != nil {
-			f := ofMCP(err)
-			if f.mendable() {
-				out = f.result()
-				return false, nil
-			}
-			return f.passing(), f.failure(err)
-		}
-		r, f := readAnswer(answer)
-		switch {
-		case f == nil:
-			out = r
+			f = ofMCP(err)
+		} else if out, f = readAnswer(answer); f == nil {
 			return false, nil
-		case f.mendable():
-			out = f.result()
-			return false, nil
-		case f.Code == "interrupted" && c.Again:
-			return false, turn.ErrUnknownOutcome
 		}
-		return f.passing(), f.failure(f)
+		failed = f
+		return f.passing(), f.failure(err)
 	})
-	if err != nil {
+	switch {
+	case err == nil:
+	case failed.mendable():
+		return failed.result(), nil
+	default:
 		return turn.Result{}, err
 	}
 	if c.Name == "sql" && !out.Error {
