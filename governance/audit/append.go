@@ -42,7 +42,7 @@ func (l *Log) append(ctx context.Context, e Entry) error {
 	if err != nil {
 		return fmt.Errorf("audit: beginning: %w", err)
 	}
-	if err := l.write(ctx, tx, &r); err != nil {
+	if err := l.write(ctx, within{tx, l.statements}, &r); err != nil {
 		return errors.Join(fmt.Errorf("audit: writing: %w", err), tx.Rollback())
 	}
 	if err := tx.Commit(); err != nil {
@@ -51,22 +51,22 @@ func (l *Log) append(ctx context.Context, e Entry) error {
 	return nil
 }
 
-func (l *Log) write(ctx context.Context, tx *sql.Tx, r *row) error {
-	err := tx.QueryRowContext(ctx, takeHead, r.org).Scan(&r.seq, &r.prevHash)
+func (l *Log) write(ctx context.Context, tx within, r *row) error {
+	err := tx.query(ctx, takeHead, r.org).Scan(&r.seq, &r.prevHash)
 	if errors.Is(err, sql.ErrNoRows) { // the organisation's first
-		if _, err := tx.ExecContext(ctx, insertHead, r.org); err != nil {
+		if err := tx.exec(ctx, insertHead, r.org); err != nil {
 			return err
 		}
-		err = tx.QueryRowContext(ctx, takeHead, r.org).Scan(&r.seq, &r.prevHash)
+		err = tx.query(ctx, takeHead, r.org).Scan(&r.seq, &r.prevHash)
 	}
 	if err != nil {
 		return err
 	}
 	r.hash = r.sum()
-	if _, err := tx.ExecContext(ctx, insertRow, values(r.all())...); err != nil {
+	if err := tx.exec(ctx, insertRow, values(r.all())...); err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, setHead, r.hash, r.org); err != nil {
+	if err := tx.exec(ctx, setHead, r.hash, r.org); err != nil {
 		return err
 	}
 	if r.event != Outcome {
@@ -86,4 +86,19 @@ func values(pointers []any) []any {
 		}
 	}
 	return out
+}
+
+// within runs the log's prepared statements in one transaction.
+type within struct {
+	tx         *sql.Tx
+	statements map[string]*sql.Stmt
+}
+
+func (w within) query(ctx context.Context, text string, args ...any) *sql.Row {
+	return w.tx.StmtContext(ctx, w.statements[text]).QueryRowContext(ctx, args...)
+}
+
+func (w within) exec(ctx context.Context, text string, args ...any) error {
+	_, err := w.tx.StmtContext(ctx, w.statements[text]).ExecContext(ctx, args...)
+	return err
 }

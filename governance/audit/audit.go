@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -65,8 +66,9 @@ type Config struct {
 
 // Log writes and reads the record.
 type Log struct {
-	db  *sql.DB
-	now func() time.Time
+	db         *sql.DB
+	now        func() time.Time
+	statements map[string]*sql.Stmt // prepared; they close with the database
 }
 
 // New returns a Log.
@@ -74,7 +76,15 @@ func New(c Config) (*Log, error) {
 	if c.DB == nil || c.Now == nil {
 		return nil, errors.New("audit: DB and Now are required")
 	}
-	return &Log{db: c.DB, now: c.Now}, nil
+	l := &Log{db: c.DB, now: c.Now, statements: map[string]*sql.Stmt{}}
+	for _, text := range []string{insertHead, takeHead, setHead, insertRow, addSpent, readSpent} {
+		stmt, err := c.DB.Prepare(text)
+		if err != nil {
+			return nil, fmt.Errorf("audit: preparing: %w", err)
+		}
+		l.statements[text] = stmt
+	}
+	return l, nil
 }
 
 // Asked records that a query was asked. When it fails the query must not go on.

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"time"
 )
@@ -29,7 +28,7 @@ const readSpent = `SELECT scope, COALESCE(SUM(queries), 0), COALESCE(SUM(run_us)
  WHERE org = $1 AND ((scope = 'turn' AND id = $2) OR (scope = 'person' AND id = $3 AND hour > $4) OR (scope = 'org' AND id = '' AND hour > $5))
  GROUP BY scope`
 
-func spend(ctx context.Context, tx *sql.Tx, r *row) error {
+func spend(ctx context.Context, tx within, r *row) error {
 	hour := r.atUS / time.Hour.Microseconds()
 	for _, s := range []struct {
 		scope, id string
@@ -38,7 +37,7 @@ func spend(ctx context.Context, tx *sql.Tx, r *row) error {
 		if s.id == "" && s.scope != "org" {
 			continue
 		}
-		if _, err := tx.ExecContext(ctx, addSpent, r.org, s.scope, s.id, s.hour, 1, r.runUS, r.bytes); err != nil {
+		if err := tx.exec(ctx, addSpent, r.org, s.scope, s.id, s.hour, 1, r.runUS, r.bytes); err != nil {
 			return err
 		}
 	}
@@ -49,7 +48,7 @@ func spend(ctx context.Context, tx *sql.Tx, r *row) error {
 func (l *Log) Spent(ctx context.Context, s Scope) (Spent, error) {
 	var out Spent
 	since := l.now().Add(-s.Window).UnixMicro() / time.Hour.Microseconds()
-	rows, err := l.db.QueryContext(ctx, readSpent, s.Org, s.Turn, s.Subject, since, since)
+	rows, err := l.statements[readSpent].QueryContext(ctx, s.Org, s.Turn, s.Subject, since, since)
 	if err != nil {
 		return out, fmt.Errorf("audit: reading budgets: %w", err)
 	}

@@ -18,6 +18,9 @@ type engine struct {
 	mu   sync.Mutex
 	conn bind.Connection // of the statement that runs
 	live bool
+
+	own      bind.Connection // of our own statements
+	prepared map[string]bind.PreparedStatement
 }
 
 // settings are run in this order once the file is open; the last one can't be undone.
@@ -267,18 +270,12 @@ func (b *batcher) flush() error {
 	return err
 }
 
-// text runs a statement of ours that takes one string and gives one.
+// text runs a statement of ours that takes one string and gives one. It is prepared once and kept: the statements are few and touch no data.
 func (e *engine) text(sql, argument string) (string, error) {
-	conn, end, err := e.begin()
+	stmt, err := e.kept(sql)
 	if err != nil {
 		return "", err
 	}
-	defer end()
-	stmt, err := prepare(conn, sql)
-	if err != nil {
-		return "", err
-	}
-	defer bind.DestroyPrepare(&stmt)
 	value := bind.CreateVarcharLength(argument, bind.IdxT(len(argument)))
 	defer bind.DestroyValue(&value)
 	if bind.BindValue(stmt, 1, value) == bind.StateError {
@@ -301,6 +298,24 @@ func (e *engine) text(sql, argument string) (string, error) {
 		return "", errors.New("no answer")
 	}
 	return strings.Clone(v.text(0)), nil
+}
+
+func (e *engine) kept(sql string) (bind.PreparedStatement, error) {
+	if stmt, ok := e.prepared[sql]; ok {
+		return stmt, nil
+	}
+	if e.prepared == nil {
+		conn, err := e.connect()
+		if err != nil {
+			return bind.PreparedStatement{}, err
+		}
+		e.own, e.prepared = conn, map[string]bind.PreparedStatement{}
+	}
+	stmt, err := prepare(e.own, sql)
+	if err == nil {
+		e.prepared[sql] = stmt
+	}
+	return stmt, err
 }
 
 // watch interrupts again and again from when the deadline passes, or id is cancelled, until stop is closed.

@@ -123,3 +123,52 @@ func exact(d duckdb.Decimal) string {
 	}
 	return sign + text[:len(text)-int(d.Scale)] + "." + text[len(text)-int(d.Scale):]
 }
+
+// Open opens a file as a program without a gate would, and returns what runs a statement and counts its rows.
+func Open(t testing.TB, path string) func(statement string) int {
+	t.Helper()
+	db, err := sql.Open("duckdb", path+"?access_mode=READ_ONLY")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return func(statement string) int {
+		rows, err := db.QueryContext(t.Context(), statement)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer rows.Close() //nolint:errcheck // rows.Err tells
+		columns, err := rows.Columns()
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for values, targets := make([]any, len(columns)), make([]any, len(columns)); rows.Next(); n++ {
+			for i := range values {
+				targets[i] = &values[i]
+			}
+			if err := rows.Scan(targets...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := rows.Err(); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+}
+
+// TenMillion writes a generation with ten million extracted fields over seven months, three workflows and 24 fields.
+func TenMillion(t testing.TB, path string) {
+	t.Helper()
+	Write(t, path, schema, `INSERT INTO extracted_fields
+ SELECT 'F-' || i, 'D-' || i // 60, 'S-' || i // 240, 'R-' || i // 12, 'vehicle_schedule', (['Claims Intake', 'New Business Intake', 'Renewal Intake'])[1 + i // 240 % 3],
+ 'vehicles', i // 12 % 5, 'field_' || i % 24, 'value ' || hash(i) % 100000, 'value ' || hash(i) % 100000, NULL, (hash(i) % 1000) / 1000.0, 1, 0.1, 0.2, 0.3, 0.4,
+ TIMESTAMP '2026-05-01' + to_seconds(i * 213 * 86400 // 10000000), hash(i, 1) % 8 = 0, hash(i, 1) % 16 = 0, CASE WHEN hash(i, 1) % 8 = 0 THEN 'ann' END,
+ CASE WHEN hash(i, 1) % 8 = 0 THEN TIMESTAMP '2026-11-01' END, CASE WHEN hash(i, 1) % 8 = 0 THEN 1 ELSE 0 END
+ FROM range(10000000) r(i)`)
+}
