@@ -41,7 +41,6 @@ type Config struct {
 	Conversations Conversations
 	Turns         Turns
 	Events        Events
-	Archive       Archive
 	Runner        Runner
 	Models        Models
 	Files         Files
@@ -62,7 +61,7 @@ type API struct {
 // New checks c and returns an API.
 func New(c Config) (*API, error) {
 	for name, missing := range map[string]bool{
-		"Identity": c.Identity == nil, "Conversations": c.Conversations == nil, "Turns": c.Turns == nil, "Events": c.Events == nil, "Archive": c.Archive == nil,
+		"Identity": c.Identity == nil, "Conversations": c.Conversations == nil, "Turns": c.Turns == nil, "Events": c.Events == nil,
 		"Runner": c.Runner == nil, "Models": c.Models == nil, "Files": c.Files == nil, "Uploads": c.Uploads == nil, "Log": c.Log == nil,
 	} {
 		if missing {

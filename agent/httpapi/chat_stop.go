@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"errors"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
@@ -33,10 +34,9 @@ func (a *API) stopChat(c *gin.Context) error {
 		c.JSON(http.StatusOK, Stopped{Turn: t.ID, Status: string(t.Outcome.Status)})
 		return nil
 	}
-	if t, err = a.c.Turns.RequestCancel(c, owner(c), t.ID); err != nil {
+	if err := a.c.Runner.Cancel(c, owner(c), t.ID); err != nil && !errors.Is(err, journal.ErrNotFound) {
 		return err
 	}
-	a.c.Runner.Cancel(t.ID)
 	c.JSON(http.StatusAccepted, Stopped{Turn: t.ID, Status: "stopping"})
 	return nil
 }

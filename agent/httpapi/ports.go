@@ -35,23 +35,18 @@ type Turns interface {
 	Charges(ctx context.Context, o journal.Owner, turn string) ([]journal.Charge, error)
 	Artifacts(ctx context.Context, o journal.Owner, conversation string) ([]journal.Artifact, error)
 	Artifact(ctx context.Context, o journal.Owner, id string) (journal.Artifact, error)
-	RequestCancel(ctx context.Context, o journal.Owner, turn string) (journal.Turn, error)
 }
 
-// Events reads the events of turns from the buffer; stream.ErrLost for a turn that it doesn't have.
+// Events reads the events of turns, live or over; turn.Events does it from the buffer and the journal. It waits for a turn that
+// nobody runs yet, and ends after the terminal event.
 type Events interface {
 	Read(ctx context.Context, turn string, afterSeq int64) iter.Seq2[stream.Event, error]
 }
 
-// Archive keeps the events of finished steps for good.
-type Archive interface {
-	Chunks(ctx context.Context, turn string, after int64) ([]journal.Chunk, error)
-}
-
-// Runner runs turns in this process, if it does. Both methods only save time: another runner, or the next heartbeat, does the same.
+// Runner runs turns, here or elsewhere.
 type Runner interface {
-	Wake()              // a turn was queued
-	Cancel(turn string) // a turn is to stop
+	Wake()                                                          // a turn was queued
+	Cancel(ctx context.Context, o journal.Owner, turn string) error // journal.ErrNotFound when it isn't live
 }
 
 // Models knows which models a turn may ask for.
@@ -75,7 +70,6 @@ type Uploads interface {
 var (
 	_ Conversations = (*journal.Store)(nil)
 	_ Turns         = (*journal.Store)(nil)
-	_ Archive       = (*journal.Store)(nil)
 	_ Authenticator = (*identity.Directory)(nil)
 	_ Files         = (*artifact.Store)(nil)
 	_ Uploads       = (*artifact.Library)(nil)

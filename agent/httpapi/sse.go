@@ -16,7 +16,8 @@ import (
 )
 
 // tail writes a turn's events after a sequence number until its end. What it writes was in the buffer before, so whoever
-// loses the connection finds it there. A client that has seen a finished turn's end gets 204.
+// loses the connection finds it there. A client that has seen a finished turn's end gets 204. A stream that breaks off ends
+// without [DONE], so that the client asks again.
 func (a *API) tail(c *gin.Context, t journal.Turn, after int64) error {
 	ctx, cancel := context.WithCancel(c.Request.Context())
 	defer cancel()
@@ -25,35 +26,19 @@ func (a *API) tail(c *gin.Context, t journal.Turn, after int64) error {
 	if after == 0 || t.Outcome.Status.Live() {
 		w.begin()
 	}
-	wait := 2 * time.Millisecond
-	for {
-		last, err := a.copy(ctx, w, t.ID, after)
-		if ctx.Err() != nil {
+	for e, err := range a.c.Events.Read(ctx, t.ID, after) {
+		switch {
+		case ctx.Err() != nil:
 			return nil // the client left
-		}
-		if err == nil {
-			break
-		}
-		if !errors.Is(err, stream.ErrLost) {
-			return &Error{Status: http.StatusServiceUnavailable, Code: Unavailable, Message: "the event buffer does not answer", Hint: "ask again in a moment", Retryable: true, cause: err}
-		}
-		if last > after {
-			after, wait = last, 2*time.Millisecond
-		}
-		// No runner has opened the turn yet, or the buffer was lost and is being filled again, or the turn is long over.
-		if t, err = a.c.Turns.Turn(ctx, owner(c), t.ID); err != nil {
-			return err
-		}
-		if !t.Outcome.Status.Live() {
-			done, err := a.replay(ctx, w, t.ID, after)
-			if err != nil || done {
-				return err
-			}
-		}
-		if !pause(ctx, wait) {
+		case err != nil:
+			return &Error{Status: http.StatusServiceUnavailable, Code: Unavailable, Message: "the events can't be read", Hint: "ask again in a moment", Retryable: true, cause: err}
+		case e.ID.Seq <= after:
+		case !w.event(e):
 			return nil
 		}
-		wait = min(wait*3/2, 250*time.Millisecond)
+	}
+	if ctx.Err() != nil {
+		return nil
 	}
 	if !w.begun() {
 		c.Status(http.StatusNoContent)
@@ -62,65 +47,6 @@ func (a *API) tail(c *gin.Context, t journal.Turn, after int64) error {
 	}
 	w.done()
 	return nil
-}
-
-// copy writes events from the buffer and returns the last one's number. It returns nil at the turn's end.
-func (a *API) copy(ctx context.Context, w *eventWriter, turn string, after int64) (int64, error) {
-	for e, err := range a.c.Events.Read(ctx, turn, after) {
-		if err != nil {
-			return after, err
-		}
-		if e.ID.Seq <= after {
-			continue
-		}
-		if !w.event(e) {
-			return after, context.Canceled
-		}
-		after = e.ID.Seq
-	}
-	return after, nil
-}
-
-// replay writes the events of a turn that is over from the journal. Where an attempt was given up its events are gone; their
-// places are held, so that no client takes the gap for a loss. A turn whose last events the journal doesn't have yet is not done.
-func (a *API) replay(ctx context.Context, w *eventWriter, turn string, after int64) (done bool, err error) {
-	chunks, err := a.c.Archive.Chunks(ctx, turn, after)
-	if err != nil {
-		return false, err
-	}
-	if len(chunks) == 0 {
-		return false, nil
-	}
-	for _, chunk := range chunks {
-		for ; after < chunk.First-1; after++ {
-			if !w.event(stream.Event{ID: stream.ID{Epoch: chunk.Epoch, Seq: after + 1}, Data: uimessage.Pad()}) {
-				return true, nil
-			}
-		}
-		for i, data := range chunk.Events {
-			seq := chunk.First + int64(i)
-			if seq <= after {
-				continue
-			}
-			if !w.event(stream.Event{ID: stream.ID{Epoch: chunk.Epoch, Seq: seq}, Data: data}) {
-				return true, nil
-			}
-			after = seq
-		}
-	}
-	w.done()
-	return true, nil
-}
-
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
 }
 
 // eventWriter writes server-sent events, and says that it lives when nothing happens.
