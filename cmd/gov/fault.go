@@ -30,7 +30,9 @@ func (f *fault) status() int {
 }
 
 // passing tells whether the same call may go well in a moment.
-func (f *fault) passing() bool { return f.Code == "unavailable" || f.Retryable && f.status() == exitBroken }
+func (f *fault) passing() bool {
+	return f.Code == "unavailable" || f.Retryable && f.status() == exitBroken
+}
 
 // print says what happened, where, and what to do, in lines that a person or a model reads.
 func (f *fault) print(w io.Writer) {
