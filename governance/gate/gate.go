@@ -32,6 +32,7 @@ type Config struct {
 type Gate struct {
 	c       Config
 	sources map[string]map[string]*statement.Source // by role and relation
+	memory  *memory
 }
 
 var _ Querier = (*Gate)(nil)
@@ -45,7 +46,7 @@ func New(ctx context.Context, c Config) (*Gate, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Gate{c: c, sources: sources}, nil
+	return &Gate{c: c, sources: sources, memory: newMemory()}, nil
 }
 
 // Sources reads the hidden columns and row filters of every role of a policy. What is wrong with them comes back as a policy.InvalidError.
@@ -148,20 +149,18 @@ func (q *question) unrecorded(ctx context.Context, err error) error {
 // answer goes from text to rows.
 func (q *question) answer(ctx context.Context, sink Sink) (Answer, error) {
 	q.entry.Decision = audit.Refused
-	if err := q.decide(ctx); err != nil {
+	if err := q.afford(ctx); err != nil {
 		return Answer{}, err
 	}
-	limits := q.decision.Role.Limits
-	rows := limits.Rows
+	rows := q.g.c.Policy.Roles[q.p.Role].Limits.Rows
 	if q.r.MaxRows > 0 {
 		rows = min(rows, q.r.MaxRows)
 	}
-	var err error
-	if q.run, err = q.g.c.Reader.Rewrite(ctx, q.read, q.g.sources[q.p.Role], rows); err != nil {
+	if err := q.pass(ctx, rows); err != nil {
 		return Answer{}, err
 	}
 	q.entry.Decision = audit.Allowed
-	profile := q.decision.Role.Profile
+	limits, profile := q.decision.Role.Limits, q.decision.Role.Profile
 	pinned, release, err := q.g.c.Pinner.Pin(ctx, q.p.Org, profile)
 	if err != nil {
 		return Answer{}, fault.Of(err, "dataset")
@@ -188,10 +187,13 @@ func (q *question) answer(ctx context.Context, sink Sink) (Answer, error) {
 	}, nil
 }
 
-// decide reads the statement and asks budgets and policy.
-func (q *question) decide(ctx context.Context) error {
-	if err := q.afford(ctx); err != nil {
-		return err
+// pass reads the statement, asks the policy and rewrites it, unless all that has been done before.
+func (q *question) pass(ctx context.Context, rows int) error {
+	key := memoryKey{role: q.p.Role, sql: q.r.SQL, rows: rows}
+	if p, ok := q.g.memory.get(key); ok {
+		q.read, q.run, q.decision = p.read, p.run, p.decision
+		q.entry.Relations, q.entry.Columns = q.decision.Relations, q.decision.Columns
+		return nil
 	}
 	var err error
 	if q.read, err = q.g.c.Reader.Read(ctx, q.r.SQL); err != nil {
@@ -199,7 +201,14 @@ func (q *question) decide(ctx context.Context) error {
 	}
 	q.decision, err = q.g.c.Policy.Decide(q.p.Role, q.read)
 	q.entry.Relations, q.entry.Columns = q.decision.Relations, q.decision.Columns
-	return err
+	if err != nil {
+		return err
+	}
+	if q.run, err = q.g.c.Reader.Rewrite(ctx, q.read, q.g.sources[q.p.Role], rows); err != nil {
+		return err
+	}
+	q.g.memory.put(passed{key: key, read: q.read, run: q.run, decision: q.decision})
+	return nil
 }
 
 // afford refuses when a budget is used up. What runs meanwhile may overdraw it by what runs at once.

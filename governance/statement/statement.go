@@ -99,6 +99,13 @@ type Relation struct {
 	Position int    // 1-based byte offset, 0 when not known
 }
 
+// Leaves returns s without its tree: it can be redacted and decided on, and no longer be rewritten.
+func (s *Statement) Leaves() *Statement {
+	c := *s
+	c.tree = nil
+	return &c
+}
+
 // RelationNames returns the relations' names, sorted, each once.
 func (s *Statement) RelationNames() []string {
 	names := make([]string, 0, len(s.Relations))
