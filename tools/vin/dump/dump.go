@@ -79,12 +79,18 @@ func ReadZip(ctx context.Context, file string) (*vpic.Tables, error) {
 		return nil, fmt.Errorf("opening %s in the vPIC list: %w", sql.Name, err)
 	}
 	defer in.Close()
-	return Read(ctx, in)
+	return read(ctx, in, int(sql.UncompressedSize64))
 }
 
 // Read reads a plain dump: its COPY blocks, row by row, keeping only what a decoder needs.
-func Read(ctx context.Context, in io.Reader) (*vpic.Tables, error) {
+func Read(ctx context.Context, in io.Reader) (*vpic.Tables, error) { return read(ctx, in, 0) }
+
+// bytesAPattern is how many bytes of a dump there are for each pattern, about; it serves to make room at once instead of by doubling.
+const bytesAPattern = 180
+
+func read(ctx context.Context, in io.Reader, size int) (*vpic.Tables, error) {
 	r := newReader()
+	r.t.Patterns = make([]vpic.PatternRow, 0, min(size/bytesAPattern, 3_000_000))
 	lines := bufio.NewReaderSize(io.LimitReader(in, maxUnpacked), 1<<20)
 	complete := false
 	for n := 0; ; n++ {

@@ -117,7 +117,7 @@ func large(w io.Writer, bytes int) {
 	io.WriteString(w, strings.TrimSuffix(strings.TrimRight(head, "\n"), "\\."))
 	written := len(head)
 	const manufacturers = 12_000
-	for i := 0; written < bytes*45/100; i++ {
+	for i := 0; written < bytes*32/100; i++ {
 		n, _ := fmt.Fprintf(w, "%d\t%d\t%s\t%d\t%s\t2016-03-%02d 16:%02d:%02d.%03d\t\\N\n", 1000+i, 1000+i/60%24_000, key(i), []int{28, 5, 31, 41, 118, 13, 11}[i%7],
 			[]string{"10", "61", "LAFAYETTE " + fmt.Sprint(i%5000), "2", "53", "14.9", fmt.Sprint(i % 9000)}[i%7], i%28+1, i/60%60, i%60, i%1000)
 		written += n

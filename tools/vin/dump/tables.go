@@ -17,7 +17,7 @@ func (r *reader) known() map[string]block {
 		"make_model":              {need: []string{"modelid", "makeid"}, row: pairs(&r.t.ModelMakes)},
 		"wmi_vinschema":           {need: []string{"wmiid", "vinschemaid", "yearfrom", "yearto"}, row: r.link},
 		"vinschema":               {need: []string{"id", "name"}, may: []string{"tobeqced"}, row: r.schema},
-		"pattern":                 {need: []string{"id", "vinschemaid", "keys", "elementid", "attributeid"}, may: []string{"createdon", "updatedon"}, row: r.pattern},
+		"pattern":                 {need: []string{"vinschemaid", "keys", "elementid", "attributeid"}, may: []string{"createdon", "updatedon"}, row: r.pattern},
 		"make":                    {need: []string{"id", "name"}, row: names(&r.t.Makes)},
 		"model":                   {need: []string{"id", "name"}, row: names(&r.t.Models)},
 		"manufacturer":            {need: []string{"id", "name"}, row: names(&r.t.Makers)},
@@ -121,22 +121,22 @@ func (r *reader) schema(c []cell) error {
 }
 
 func (r *reader) pattern(c []cell) error {
-	n, err := numbersIn(c, 0, 1, 3)
+	n, err := numbersIn(c, 0, 2)
 	if err != nil {
 		return err
 	}
-	at, err := changed(c, 5, 6)
+	at, err := changed(c, 4, 5)
 	if err != nil {
 		return err
 	}
 	r.newest = max(r.newest, at)
-	for i, b := range c[2].b {
+	for i, b := range c[1].b {
 		if b >= 'a' && b <= 'z' {
-			c[2].b[i] = b - 'a' + 'A'
+			c[1].b[i] = b - 'a' + 'A'
 		}
 	}
-	r.t.Patterns = append(r.t.Patterns, vpic.PatternRow{ID: n[0], Schema: n[1], Element: n[2], Key: r.t.Keys.IndexBytes(c[2].b),
-		Value: r.t.Values.IndexBytes(c[4].b), Changed: at})
+	r.t.Patterns = append(r.t.Patterns, vpic.PatternRow{Schema: n[0], Element: n[1], Key: r.t.Keys.IndexBytes(c[1].b),
+		Value: r.t.Values.IndexBytes(c[3].b), Changed: at})
 	return nil
 }
 

@@ -13,7 +13,7 @@ func rankRows(b *build) []uint32 {
 	for i := range order {
 		order[i] = uint32(i)
 	}
-	of := func(i uint32) int { return family[b.schemaAt[b.rowList[i].Schema]] }
+	of := func(i uint32) int { return family[b.rowList[i].Schema] }
 	slices.SortFunc(order, func(x, y uint32) int {
 		p, q := &b.rowList[x], &b.rowList[y]
 		return cmp.Or(cmp.Compare(of(x), of(y)), cmp.Compare(p.Element, q.Element), cmp.Compare(p.Changed, q.Changed))

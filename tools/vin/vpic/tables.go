@@ -64,11 +64,12 @@ type SchemaRow struct {
 	Unready bool
 }
 
-// PatternRow is a row of Pattern. Key and Value are indices in Tables.Keys and Tables.Values; Changed is in microseconds.
+// PatternRow is a row of Pattern. Key and Value are indices in Tables.Keys and Tables.Values; Changed is in microseconds. There are two
+// million of them, so that each byte counts.
 type PatternRow struct {
-	ID, Schema, Element int32
-	Key, Value          uint32
-	Changed             int64
+	Schema, Element int32
+	Key, Value      uint32
+	Changed         int64
 }
 
 // EngineFactRow is a row of EngineModelPattern.

@@ -11,7 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Write builds the compact file from NHTSA's tables.
+// Write builds the compact file from NHTSA's tables. It uses the tables up.
 func Write(out io.Writer, t *Tables) error {
 	b, err := newBuild(t)
 	if err != nil {
@@ -42,6 +42,8 @@ func Write(out io.Writer, t *Tables) error {
 	if err != nil {
 		return err
 	}
+	// What was collected is written; compressing needs the room.
+	b.rowList, b.rank, t.Keys, t.Values = nil, nil, Strings{}, Strings{}
 	// In one piece, so that the head of the frame tells the reader how much room it needs.
 	_, err = out.Write(enc.EncodeAll(all.b, nil))
 	return err
@@ -57,9 +59,7 @@ type build struct {
 	schemaList  []SchemaRow
 	schemaAt    map[int32]int
 	keyOrder    []uint32 // sorted: file number -> tables number
-	keyAt       []uint32 // tables number -> file number
 	valueLists  [][]uint32
-	valueAt     map[valueOf]int
 	rowList     []PatternRow
 	rank        []uint32
 	wmiList     []WMIRow
@@ -70,8 +70,9 @@ type build struct {
 	modelMake   map[int32]int32
 }
 
+// valueOf is a value of an element, by the file's number of the element plus one.
 type valueOf struct {
-	element int
+	element int32
 	value   uint32
 }
 
@@ -79,7 +80,7 @@ type valueOf struct {
 func (e ElementRow) served() bool { return !e.Private && e.Decode != "" }
 
 func newBuild(t *Tables) (*build, error) {
-	b := &build{t: t, elementAt: map[int32]int{}, schemaAt: map[int32]int{}, valueAt: map[valueOf]int{}, wmiAt: map[int32]int{}, modelMake: map[int32]int32{}}
+	b := &build{t: t, elementAt: map[int32]int{}, schemaAt: map[int32]int{}, wmiAt: map[int32]int{}, modelMake: map[int32]int32{}}
 	if len(t.Elements) == 0 || len(t.WMIs) == 0 || len(t.Patterns) == 0 || len(t.WMISchemas) == 0 || len(t.Models) == 0 || len(t.Makes) == 0 || len(t.Schemas) == 0 {
 		return nil, fmt.Errorf("vpic: the tables are not complete: %d elements, %d manufacturers' codes, %d patterns, %d schemas, %d models, %d makes",
 			len(t.Elements), len(t.WMIs), len(t.Patterns), len(t.Schemas), len(t.Models), len(t.Makes))
@@ -129,26 +130,32 @@ func (b *build) pickSchemas() {
 	}
 }
 
-// pickRows keeps the rows that the decoder can use. A row of a private element stays for its key alone: the key still says which
-// characters are legal. Make, manufacturer, year and type never come from patterns.
+// pickRows keeps the rows that the decoder can use, in place of the tables' own, and numbers their schemas and elements as the file does:
+// element n of the file is n+1, and 0 is none. A row of a private element stays for its key alone: the key still says which characters are
+// legal. Make, manufacturer, year and type never come from patterns.
 func (b *build) pickRows() {
+	rows := b.t.Patterns[:0]
 	for _, p := range b.t.Patterns {
-		if _, ok := b.schemaAt[p.Schema]; !ok {
+		schema, ok := b.schemaAt[p.Schema]
+		if !ok {
 			continue
 		}
-		switch p.Element {
-		case ElementMake, ElementManufacturer, ElementModelYear, ElementVehicleType:
+		p.Schema = int32(schema)
+		element, ok := b.elementAt[p.Element]
+		switch {
+		case !ok, p.Element == ElementMake, p.Element == ElementManufacturer, p.Element == ElementModelYear, p.Element == ElementVehicleType:
 			p.Element = 0
+		default:
+			p.Element = int32(element + 1)
 		}
-		if _, ok := b.elementAt[p.Element]; !ok {
-			p.Element = 0
-		}
-		b.rowList = append(b.rowList, p)
+		rows = append(rows, p)
 	}
+	b.rowList, b.t.Patterns = rows, nil
 }
 
+// sortKeys numbers the keys in their order.
 func (b *build) sortKeys() {
-	b.keyAt = make([]uint32, len(b.t.Keys.List))
+	number := make([]uint32, len(b.t.Keys.List))
 	used := make([]bool, len(b.t.Keys.List))
 	for _, p := range b.rowList {
 		used[p.Key] = true
@@ -160,7 +167,10 @@ func (b *build) sortKeys() {
 	}
 	slices.SortFunc(b.keyOrder, func(x, y uint32) int { return strings.Compare(b.t.Keys.List[x], b.t.Keys.List[y]) })
 	for i, k := range b.keyOrder {
-		b.keyAt[k] = uint32(i)
+		number[k] = uint32(i)
+	}
+	for i := range b.rowList {
+		b.rowList[i].Key = number[b.rowList[i].Key]
 	}
 }
 
@@ -169,27 +179,34 @@ func (b *build) numberValues() {
 	count := map[valueOf]int{}
 	for _, p := range b.rowList {
 		if p.Element != 0 {
-			count[valueOf{b.elementAt[p.Element], p.Value}]++
+			count[valueOf{p.Element, p.Value}]++
 		}
 	}
 	b.valueLists = make([][]uint32, len(b.elementList))
 	for v := range count {
-		b.valueLists[v.element] = append(b.valueLists[v.element], v.value)
+		b.valueLists[v.element-1] = append(b.valueLists[v.element-1], v.value)
 	}
+	number := make(map[valueOf]uint32, len(count))
 	for e, list := range b.valueLists {
+		of := int32(e + 1)
 		slices.SortFunc(list, func(x, y uint32) int {
-			return cmp.Or(cmp.Compare(count[valueOf{e, y}], count[valueOf{e, x}]), strings.Compare(b.t.Values.List[x], b.t.Values.List[y]))
+			return cmp.Or(cmp.Compare(count[valueOf{of, y}], count[valueOf{of, x}]), strings.Compare(b.t.Values.List[x], b.t.Values.List[y]))
 		})
 		for i, v := range list {
-			b.valueAt[valueOf{e, v}] = i
+			number[valueOf{of, v}] = uint32(i)
+		}
+	}
+	for i := range b.rowList {
+		if p := &b.rowList[i]; p.Element != 0 {
+			p.Value = number[valueOf{p.Element, p.Value}]
 		}
 	}
 }
 
 func (b *build) sortRows() {
 	slices.SortFunc(b.rowList, func(x, y PatternRow) int {
-		return cmp.Or(cmp.Compare(b.schemaAt[x.Schema], b.schemaAt[y.Schema]), cmp.Compare(b.keyAt[x.Key], b.keyAt[y.Key]),
-			cmp.Compare(x.Element, y.Element), cmp.Compare(x.ID, y.ID))
+		return cmp.Or(cmp.Compare(x.Schema, y.Schema), cmp.Compare(x.Key, y.Key), cmp.Compare(x.Element, y.Element), cmp.Compare(y.Changed, x.Changed),
+			cmp.Compare(x.Value, y.Value))
 	})
 }
 

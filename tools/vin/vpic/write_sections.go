@@ -206,7 +206,7 @@ func (b *build) groups(w *writer) {
 	var counts writer
 	n := 0
 	for s := range b.schemaList {
-		id := b.schemaList[s].ID
+		id := int32(s)
 		var keys []uint32
 		for n < len(b.rowList) && b.rowList[n].Schema == id {
 			key, rows := b.rowList[n].Key, 0
@@ -216,7 +216,7 @@ func (b *build) groups(w *writer) {
 				}
 				n++
 			}
-			keys = append(keys, b.keyAt[key])
+			keys = append(keys, key)
 			counts.uint(rows)
 		}
 		w.uint(len(keys))
@@ -240,12 +240,12 @@ func (b *build) rows(w *writer) {
 	w.uint(n)
 	for _, p := range b.rowList {
 		if p.Element != 0 {
-			w.byte(byte(b.elementAt[p.Element]))
+			w.byte(byte(p.Element - 1))
 		}
 	}
 	for _, p := range b.rowList {
 		if p.Element != 0 {
-			w.uint(b.valueAt[valueOf{b.elementAt[p.Element], p.Value}])
+			w.uint(int(p.Value))
 		}
 	}
 }
@@ -262,7 +262,7 @@ func (b *build) ranks(w *writer) {
 		if p.Element == 0 {
 			continue
 		}
-		e := b.elementAt[p.Element]
+		e := p.Element - 1
 		w.int(int(b.rank[i]) - int(last[e]))
 		last[e] = b.rank[i]
 	}
