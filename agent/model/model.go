@@ -127,3 +127,7 @@ const (
 	Transport       Class = "transport"
 	Cancelled       Class = "cancelled"
 )
+
+// MalformedInput is the only key of a ToolUse's Input when the model wrote something that is no JSON object: its value is
+// that text. The loop answers such a call without running it.
+const MalformedInput = "_malformed_input"

@@ -1,0 +1,117 @@
+package turn
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"bordereau/agent/journal"
+)
+
+// Limits bound what turns may use. Zero means the default for a turn's own, and no limit for a day's.
+type Limits struct {
+	Steps      int           // of a turn; 60
+	Tokens     int64         // of a turn; 3 million
+	CostMicros int64         // of a turn; 5 dollars
+	Wall       time.Duration // of a turn, from its first claim; 45 min
+
+	PersonTokens     int64 // of a person in 24 hours
+	PersonCostMicros int64
+	OrgTokens        int64 // of an organisation in 24 hours
+	OrgCostMicros    int64
+}
+
+// reserve is the share of every limit that is kept back for the last words.
+const reserve = 0.08
+
+// lastWords is the time kept back at least, unless that were more than a quarter of the whole.
+const lastWords = 60 * time.Second
+
+func (l Limits) complete() Limits {
+	set(&l.Steps, 60)
+	set(&l.Tokens, 3_000_000)
+	set(&l.CostMicros, 5_000_000)
+	set(&l.Wall, 45*time.Minute)
+	return l
+}
+
+// soft is the part of a limit that ordinary steps may use: one model call like the largest so far stays for the finalizer.
+func soft(limit, largest int64) int64 {
+	return limit - max(int64(float64(limit)*reserve), largest)
+}
+
+func (l Limits) softWall() time.Duration {
+	keep := max(time.Duration(float64(l.Wall)*reserve), lastWords)
+	return l.Wall - min(keep, l.Wall/4)
+}
+
+// used is what a turn has used so far.
+type used struct {
+	steps       int
+	tokens      int64
+	cost        int64
+	largest     int64 // tokens of its largest model call
+	largestCost int64
+}
+
+func (u *used) charge(c journal.Charge) {
+	tokens := c.Usage.Input + c.Usage.Output + c.Usage.CacheRead + c.Usage.CacheWrite
+	u.tokens += tokens
+	u.cost += c.Usage.CostMicros
+	u.largest, u.largestCost = max(u.largest, tokens), max(u.largestCost, c.Usage.CostMicros)
+}
+
+// cut is a limit that was met.
+type cut struct {
+	reason string // as in journal.Outcome.Reason
+	text   string // for the model and the person
+}
+
+// spending says where spent tokens and money are summed.
+type spending interface {
+	Spent(ctx context.Context, org, person string, since time.Time) (journal.Spent, error)
+}
+
+// met tells whether a turn has no room for another ordinary step.
+func (l Limits) met(ctx context.Context, t journal.Turn, u used, now time.Time, ledger spending) (*cut, error) {
+	switch {
+	case u.steps >= l.Steps-1: // one step is the finalizer's
+		return &cut{"steps", fmt.Sprintf("the limit of %d steps", l.Steps)}, nil
+	case u.tokens >= soft(l.Tokens, u.largest):
+		return &cut{"tokens", fmt.Sprintf("the limit of %d tokens", l.Tokens)}, nil
+	case u.cost >= soft(l.CostMicros, u.largestCost):
+		return &cut{"money", fmt.Sprintf("the limit of %.2f dollars", float64(l.CostMicros)/1e6)}, nil
+	case now.Sub(t.Started) >= l.softWall():
+		return &cut{"deadline", fmt.Sprintf("the limit of %s", l.Wall)}, nil
+	case !t.Deadline.IsZero() && !now.Before(t.Deadline.Add(-min(lastWords, t.Deadline.Sub(t.Started)/4))):
+		return &cut{"deadline", "the deadline that was set"}, nil
+	}
+	for _, scope := range []struct {
+		person, reason, text string
+		tokens, cost         int64
+	}{
+		{t.Person, "person_budget", "your budget for a day", l.PersonTokens, l.PersonCostMicros},
+		{"", "org_budget", "your organisation's budget for a day", l.OrgTokens, l.OrgCostMicros},
+	} {
+		if scope.tokens == 0 && scope.cost == 0 {
+			continue
+		}
+		sum, err := ledger.Spent(ctx, t.Org, scope.person, now.Add(-24*time.Hour))
+		if err != nil {
+			return nil, err
+		}
+		if scope.tokens > 0 && sum.Tokens() >= soft(scope.tokens, u.largest) || scope.cost > 0 && sum.CostMicros >= soft(scope.cost, u.largestCost) {
+			return &cut{scope.reason, scope.text}, nil
+		}
+	}
+	return nil, nil
+}
+
+// end is when the turn is over whatever it does.
+func (l Limits) end(t journal.Turn) time.Time {
+	end := t.Started.Add(l.Wall)
+	if !t.Deadline.IsZero() && t.Deadline.Before(end) {
+		return t.Deadline
+	}
+	return end
+}
