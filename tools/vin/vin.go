@@ -3,6 +3,9 @@ package vin
 
 import (
 	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -73,4 +76,32 @@ type Hint struct {
 	// Year is the stated model year; 0 means none. It settles which of two candidate years is meant.
 	// A year that the VIN can't have is decoded as asked, with code 12, as NHTSA does.
 	Year int `json:"year,omitempty"`
+}
+
+// ImportedFile is where an imported data set stands below a data folder.
+const ImportedFile = "vin/vpic.bin"
+
+// Open returns a decoder over the data set imported into a data folder, or over the embedded one if none was imported or folder is "".
+func Open(folder string) (*Decoder, error) {
+	if folder == "" {
+		return Load()
+	}
+	file := filepath.Join(folder, filepath.FromSlash(ImportedFile))
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		return Load()
+	}
+	return LoadFile(file)
+}
+
+// Origin says where the data came from, such as "NHTSA vPIC".
+func (d *Decoder) Origin() string { return d.data.Origin }
+
+// KnownMake is true if NHTSA or a usual abbreviation names this make.
+func (d *Decoder) KnownMake(s string) bool {
+	plain := plainMake(s)
+	if plain == "" || len(plain) < 2 {
+		return false
+	}
+	_, short := d.names.makes[plain]
+	return short || d.names.known()[plain]
 }
