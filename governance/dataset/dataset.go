@@ -36,6 +36,10 @@ type ImportResult struct {
 	Records    map[string]Counts `json:"records"`    // by kind: submission, document, row, field, edit
 	Relations  map[string]int64  `json:"relations"`  // rows of each relation now
 	Took       time.Duration     `json:"took"`
+	// CompactionDue: so many rows were replaced since the files were last written in order that Compact is worth its time.
+	CompactionDue bool `json:"compaction_due"`
+	// Steps tells where the time went, in milliseconds.
+	Steps map[string]int64 `json:"steps"`
 }
 
 // Organisation is what is known of an organisation that has data.

@@ -7,31 +7,43 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sync"
 	"time"
 
+	"bordereau/governance/fault"
 	"bordereau/migrations"
 )
 
-// Config is what a store needs. All but Bucket is required.
+// Config is what a store needs. Threads and MemoryMB may be 0.
 type Config struct {
-	Dir     string             // the folder that holds the organisations' data
-	DB      *sql.DB            // the governance database
-	Dialect migrations.Dialect // its engine
-	Logger  *slog.Logger
-	Now     func() time.Time
-	Builder Command // how to start a process that runs BuilderMain
+	Dir      string             // the folder that holds the organisations' data
+	DB       *sql.DB            // the governance database
+	Dialect  migrations.Dialect // its engine
+	Logger   *slog.Logger
+	Now      func() time.Time
+	Builder  Command // how to start a process that runs BuilderMain
+	Threads  int     // of a builder; 0: 2
+	MemoryMB int     // of a builder's working tables, before they go to disk; 0: 2048
 }
 
 // Command starts a program.
 type Command struct {
 	Path string   // such as os.Executable()
 	Args []string // such as "dataset-builder"
-	Env  []string // nil: an empty environment but for PATH and TMPDIR
+	Env  []string // nil: nothing but TMPDIR
 }
 
 // Store holds the data of all organisations.
 type Store struct {
-	cfg Config
+	cfg    Config
+	ledger ledger
+
+	mu    sync.Mutex
+	turns map[string]chan struct{} // by organisation: whose turn it is to build
+	pins  map[string]*pin          // by folder of a generation
 }
 
 // Open returns the store in cfg.Dir.
@@ -39,30 +51,59 @@ func Open(cfg Config) (*Store, error) {
 	if cfg.Dir == "" || cfg.DB == nil || cfg.Dialect == "" || cfg.Logger == nil || cfg.Now == nil || cfg.Builder.Path == "" {
 		return nil, errors.New("dataset: Dir, DB, Dialect, Logger, Now and Builder are required")
 	}
-	return &Store{cfg: cfg}, nil
+	dir, err := filepath.Abs(cfg.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("dataset: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "orgs"), 0o700); err != nil {
+		return nil, fmt.Errorf("dataset: %w", err)
+	}
+	cfg.Dir = dir
+	if cfg.Threads == 0 {
+		cfg.Threads = 2
+	}
+	if cfg.MemoryMB == 0 {
+		cfg.MemoryMB = 2048
+	}
+	return &Store{cfg: cfg, ledger: ledger{cfg.DB}, turns: map[string]chan struct{}{}, pins: map[string]*pin{}}, nil
 }
 
-var errSoon = fmt.Errorf("dataset: %w", errors.ErrUnsupported)
+var orgName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-// Import takes src into the organisation's facts and publishes a new generation, whole and at once, or changes nothing.
-func (s *Store) Import(ctx context.Context, org string, src Source) (ImportResult, error) {
-	return ImportResult{}, errSoon
-}
-
-// Pin returns the organisation's newest generation in a masking profile and keeps it until release is called.
-func (s *Store) Pin(ctx context.Context, org, profile string) (Pinned, func(), error) {
-	return Pinned{}, nil, errSoon
+// orgDir is the organisation's folder. Its name is the organisation's, which is why not every name will do.
+func (s *Store) orgDir(org string) (string, error) {
+	if !orgName.MatchString(org) {
+		return "", &fault.Error{Code: fault.Invalid, Component: "dataset", Message: fmt.Sprintf("%.80q can't name an organisation", org),
+			Hint: "use letters, digits, - _ and . only, at most 64"}
+	}
+	return filepath.Join(s.cfg.Dir, "orgs", org), nil
 }
 
 // Organisations lists the organisations that have data.
-func (s *Store) Organisations(ctx context.Context) ([]Organisation, error) { return nil, errSoon }
+func (s *Store) Organisations(ctx context.Context) ([]Organisation, error) {
+	all, err := s.ledger.organisations(ctx)
+	if err != nil {
+		return nil, s.unavailable("the organisations can't be listed", err)
+	}
+	return all, nil
+}
 
 // Document opens the stored file of a document. The caller closes it.
 func (s *Store) Document(ctx context.Context, org, documentID string) (io.ReadCloser, DocumentMeta, error) {
-	return nil, DocumentMeta{}, errSoon
-}
-
-// Retire removes all but the newest keep generations of the organisation, except those that are pinned.
-func (s *Store) Retire(ctx context.Context, org string, keep int) (Retired, error) {
-	return Retired{}, errSoon
+	dir, err := s.orgDir(org)
+	if err != nil {
+		return nil, DocumentMeta{}, err
+	}
+	m, err := s.ledger.document(ctx, org, documentID)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, DocumentMeta{}, &fault.Error{Code: fault.NotFound, Component: "dataset", Message: "no file is stored for this document"}
+	}
+	if err != nil {
+		return nil, DocumentMeta{}, s.unavailable("the document can't be looked up", err)
+	}
+	f, err := os.Open(filepath.Join(dir, "documents", m.SHA256[:2], m.SHA256))
+	if err != nil {
+		return nil, DocumentMeta{}, s.unavailable("the document's file can't be opened", err)
+	}
+	return f, m, nil
 }

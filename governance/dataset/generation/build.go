@@ -1,0 +1,284 @@
+package generation
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	_ "github.com/duckdb/duckdb-go/v2" // the "duckdb" driver
+
+	"golang.org/x/sync/errgroup"
+
+	"bordereau/governance/dataset/record"
+)
+
+// build is one run of a job. Its instance is in memory, with the two files attached: f, the full profile, and m, the masked one.
+// Each path is opened by this instance alone, as DuckDB's locks want it.
+type build struct {
+	job       Job
+	db        *sql.DB
+	conn      *sql.Conn
+	empty     bool // there is nothing yet
+	onlyEdits bool
+	affected  int64
+	staged    [5]int64
+	counts    [5]Counts
+	problems  []record.Problem
+	millis    map[string]int64
+	last      time.Time
+}
+
+// The names of the files in the job's folder.
+const (
+	fullFile     = "full.duckdb"
+	standardFile = "standard.duckdb"
+	storedFile   = "stored.ndjson"
+)
+
+// Run does a job. Problems of the import are in the result; the error is for everything else.
+func Run(ctx context.Context, job Job) (res Result, err error) {
+	b := &build{job: job, millis: map[string]int64{}, last: time.Now(), empty: job.Full == ""}
+	b.db, err = sql.Open("duckdb", "")
+	if err != nil {
+		return res, fmt.Errorf("opening the builder's database: %w", err)
+	}
+	defer func() { err = errors.Join(err, b.db.Close()) }()
+	b.conn, err = b.db.Conn(ctx)
+	if err != nil {
+		return res, fmt.Errorf("opening the builder's database: %w", err)
+	}
+	// A connection left open when its database closes can hang the process.
+	defer func() { err = errors.Join(err, b.conn.Close()) }()
+	for _, q := range []string{
+		"SET temp_directory=" + literal(filepath.Join(job.Dir, "spill")),
+		fmt.Sprintf("SET threads=%d", max(job.Threads, 1)),
+		fmt.Sprintf("SET memory_limit='%dMB'", max(job.MemoryMB, 256)),
+		"SET wal_autocheckpoint='1TB'", // one checkpoint, at the end
+		"SET TimeZone='UTC'",
+		"SET autoinstall_known_extensions=false", "SET autoload_known_extensions=false",
+	} {
+		if err := b.exec(ctx, q); err != nil {
+			return res, err
+		}
+	}
+	for _, q := range append(readers(), masks(job.Key)...) {
+		if err := b.exec(ctx, q); err != nil {
+			return res, fmt.Errorf("the builder's macros can't be made: %w", redacted(err))
+		}
+	}
+	b.mark("open")
+	switch job.Mode {
+	case Import:
+		res, err = b.runImport(ctx)
+	case Compact:
+		res, err = b.runCompact(ctx)
+	case Rebuild:
+		res, err = b.runRebuild(ctx)
+	default:
+		err = fmt.Errorf("no mode %q", job.Mode)
+	}
+	res.Millis = b.millis
+	return res, err
+}
+
+func (b *build) runImport(ctx context.Context) (Result, error) {
+	var copies errgroup.Group // of the last generation's files, while the import is read
+	for _, c := range [][2]string{{b.job.Full, fullFile}, {b.job.Standard, standardFile}} {
+		if !b.empty {
+			copies.Go(func() error { return copyFile(c[0], filepath.Join(b.job.Dir, c[1])) })
+		}
+	}
+	err := b.stageFiles(ctx)
+	b.mark("read")
+	if err := errors.Join(err, copies.Wait()); err != nil {
+		return Result{}, err
+	}
+	b.mark("copy")
+	if len(b.problems) > 0 {
+		return Result{Problems: b.problems}, nil
+	}
+	if err := b.attach(ctx); err != nil {
+		return Result{}, err
+	}
+	changed, err := b.apply(ctx)
+	if errors.Is(err, errEnough) || len(b.problems) > 0 {
+		return Result{Problems: b.problems}, nil
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	res := Result{Changed: changed, Counts: b.countsByName()}
+	if !changed {
+		return res, nil
+	}
+	if !b.empty {
+		if res.Churn, err = b.count(ctx, "SELECT count(*) FROM n_extracted_fields"); err != nil {
+			return Result{}, err
+		}
+	}
+	if res.Facts, err = b.writeFacts(ctx); err != nil {
+		return Result{}, err
+	}
+	if res.Stored, err = b.writeStored(ctx); err != nil {
+		return Result{}, err
+	}
+	b.mark("facts")
+	return b.seal(ctx, res)
+}
+
+// apply takes what was staged into f and m, unless there are problems or nothing changes.
+func (b *build) apply(ctx context.Context) (changed bool, err error) {
+	if err := b.compare(ctx); err != nil {
+		return false, err
+	}
+	if err := b.checkReferences(ctx); err != nil {
+		return false, err
+	}
+	b.mark("compare")
+	if len(b.problems) > 0 {
+		return false, errEnough
+	}
+	for _, c := range b.counts {
+		changed = changed || c.New+c.Replaced > 0
+	}
+	if !changed {
+		return false, nil
+	}
+	if err := b.derive(ctx); err != nil {
+		return false, err
+	}
+	if err := b.maskFields(ctx); err != nil {
+		return false, err
+	}
+	b.mark("derive")
+	err = b.both(ctx, func(ctx context.Context, conn *sql.Conn, catalog string) error {
+		for _, r := range relations() {
+			if err := b.write(ctx, conn, catalog, r); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	b.mark("write")
+	return true, err
+}
+
+// write takes the new rows of a relation into a file, in place of those with the same keys.
+func (b *build) write(ctx context.Context, conn *sql.Conn, catalog string, r relation) error {
+	var n int64
+	if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM n_"+r.name).Scan(&n); err != nil {
+		return err
+	}
+	if n == 0 {
+		return nil
+	}
+	if !b.empty {
+		where := r.key + " IN (SELECT " + r.key + " FROM n_" + r.name + ")"
+		if r.name == "extracted_fields" && catalog == "f" {
+			where = "rowid IN (SELECT rid FROM old_field WHERE field_id IN (SELECT field_id FROM n_extracted_fields))"
+		}
+		if err := execOn(ctx, conn, "DELETE FROM "+catalog+"."+r.name+" WHERE "+where); err != nil {
+			return err
+		}
+	}
+	from := "FROM n_" + r.name
+	if catalog == "m" {
+		from = maskedSelect(r)
+	}
+	return execOn(ctx, conn, "INSERT INTO "+catalog+"."+r.name+" "+from)
+}
+
+// both does work on the two files at once, each on a connection of its own.
+func (b *build) both(ctx context.Context, work func(ctx context.Context, conn *sql.Conn, catalog string) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for _, catalog := range []string{"f", "m"} {
+		group.Go(func() (err error) {
+			conn, err := b.db.Conn(ctx)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, conn.Close()) }()
+			return work(ctx, conn, catalog)
+		})
+	}
+	return group.Wait()
+}
+
+// attach opens the two files, and makes their tables when they are new.
+func (b *build) attach(ctx context.Context) error {
+	for catalog, name := range map[string]string{"f": fullFile, "m": standardFile} {
+		if err := b.exec(ctx, "ATTACH "+literal(filepath.Join(b.job.Dir, name))+" AS "+catalog); err != nil {
+			return err
+		}
+		if !b.empty {
+			continue
+		}
+		for _, r := range relations() {
+			if err := b.exec(ctx, r.ddl(catalog)); err != nil {
+				return err
+			}
+		}
+	}
+	b.mark("attach")
+	return nil
+}
+
+func copyFile(from, to string) (err error) {
+	in, err := os.Open(from)
+	if err != nil {
+		return fmt.Errorf("copying the last generation: %w", err)
+	}
+	defer in.Close() // only read
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("copying the last generation: %w", err)
+	}
+	_, err = io.Copy(out, in) // shares the blocks where the file system can
+	return errors.Join(err, out.Close())
+}
+
+func (b *build) mark(step string) {
+	now := time.Now()
+	b.millis[step] += now.Sub(b.last).Milliseconds()
+	b.last = now
+}
+
+func (b *build) countsByName() map[string]Counts {
+	all := map[string]Counts{}
+	for _, k := range record.Kinds() {
+		all[k.String()] = b.counts[k]
+	}
+	return all
+}
+
+func (b *build) exec(ctx context.Context, query string) error { return execOn(ctx, b.conn, query) }
+
+func execOn(ctx context.Context, conn *sql.Conn, query string) error {
+	if _, err := conn.ExecContext(ctx, query); err != nil {
+		return wrapSQL("building", query, err)
+	}
+	return nil
+}
+
+func (b *build) count(ctx context.Context, query string) (n int64, err error) {
+	if err := b.conn.QueryRowContext(ctx, query).Scan(&n); err != nil {
+		return 0, wrapSQL("counting", query, err)
+	}
+	return n, nil
+}
+
+// wrapSQL names the beginning of the statement that failed. Statements hold no data but the key's, and that comes later in its one.
+func wrapSQL(doing, query string, err error) error {
+	const most = 60
+	query = strings.Join(strings.Fields(query), " ")
+	return fmt.Errorf("%s: %s: %w", doing, query[:min(len(query), most)], err)
+}
+
+// redacted hides the text of an error that could quote the key.
+func redacted(error) error { return errors.New("DuckDB refused one") }

@@ -1,0 +1,76 @@
+package generation
+
+import (
+	"bordereau/governance/dataset/record"
+)
+
+// Job is what the builder process is told, as JSON on its standard input.
+type Job struct {
+	Mode      string   `json:"mode"` // "import", "compact" or "rebuild"
+	Dir       string   `json:"dir"`  // an empty folder to build in
+	Key       []byte   `json:"key"`  // the organisation's, for masks that join
+	Full      string   `json:"full"` // the files to start from, "" for none
+	Standard  string   `json:"standard"`
+	Files     []Input  `json:"files"`     // of an import
+	Facts     []string `json:"facts"`     // of a rebuild: the folders of facts, oldest first
+	Documents string   `json:"documents"` // the folder that keeps documents' files by hash
+	Threads   int      `json:"threads"`
+	MemoryMB  int      `json:"memory_mb"`
+}
+
+// The modes.
+const (
+	Import  = "import"
+	Compact = "compact"
+	Rebuild = "rebuild"
+)
+
+// Input is one file of an import.
+type Input struct {
+	Path      string `json:"path"`
+	Name      string `json:"name"`
+	Format    string `json:"format"`
+	Documents string `json:"documents"`
+}
+
+// Result is what the builder process answers, as JSON on its standard output.
+type Result struct {
+	Problems  []record.Problem  `json:"problems,omitempty"` // if any, nothing was built
+	Changed   bool              `json:"changed"`
+	Counts    map[string]Counts `json:"counts"`
+	Relations map[string]int64  `json:"relations"`
+	Churn     int64             `json:"churn"` // rows of extracted_fields that this build replaced or added
+	Full      Built             `json:"full"`
+	Standard  Built             `json:"standard"`
+	Facts     []Built           `json:"facts"`
+	Stored    string            `json:"stored"` // a file with a JSON line for each document that came with its bytes
+	Millis    map[string]int64  `json:"millis"` // by step
+	Error     string            `json:"error,omitempty"`
+}
+
+// Counts is what became of the records of one kind.
+type Counts struct {
+	New       int64 `json:"new"`
+	Replaced  int64 `json:"replaced"`
+	Unchanged int64 `json:"unchanged"`
+}
+
+// Built is one file that was built.
+type Built struct {
+	Path   string `json:"path"`
+	SHA256 string `json:"sha256"`
+	Bytes  int64  `json:"bytes"`
+	Rows   int64  `json:"rows,omitempty"`
+}
+
+// Stored is one document whose file is kept.
+type Stored struct {
+	DocumentID string `json:"document_id"`
+	SHA256     string `json:"sha256"`
+	Bytes      int64  `json:"bytes"`
+	Filename   string `json:"filename"`
+	MediaType  string `json:"media_type"`
+}
+
+// maxProblems ends an import early: whoever mends a file mends these first.
+const maxProblems = 20

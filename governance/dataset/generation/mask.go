@@ -1,0 +1,161 @@
+package generation
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// Class says which mask a field's values get.
+type Class int
+
+// The classes.
+const (
+	Open       Class = iota // only what looks like an SSN, FEIN or birth date inside the text is masked
+	Identifier              // SSN, FEIN, licence number: the last four characters and a token stay
+	BirthDate               // the year and a token stay
+)
+
+// ClassOf tells the class of a field by its name, however it is written: ssn, SSN, Driver_LicenseNumberIdentifier_A, driversLicenseNo, taxID.
+func ClassOf(field string) Class {
+	words := splitWords(field)
+	joined := strings.Join(words, " ")
+	has := func(phrases ...string) bool {
+		for _, p := range phrases {
+			if strings.Contains(" "+joined+" ", " "+p+" ") {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case has("dob", "d o b", "birth date", "birthdate", "date birth", "date of birth", "birthday", "born", "birth day", "dateofbirth", "date ofbirth"):
+		return BirthDate
+	case has("ssn", "social", "social security", "socialsecurity", "sin", "ssan", "itin", "fein", "ein", "feid", "tin", "taxid", "tax id", "tax identifier", "tax identification",
+		"tax payer id", "taxpayer id", "taxpayer identification", "employer id", "employer identification", "federal id", "federal tax"):
+		return Identifier
+	case has("dl", "cdl", "dln", "oln") && (has("no", "num", "number", "id", "identifier", "nbr") || len(words) == 1):
+		return Identifier
+	case has("license", "licence", "lic", "licenses", "licences", "licensed", "licensenumber", "licencenumber", "licenseno", "licenceno"):
+		// The state, class, status and dates of a licence are no secret.
+		if has("state", "class", "status", "type", "province", "expiry", "expiration", "date", "year", "years", "count", "endorsements", "restrictions", "plate") {
+			return Open
+		}
+		return Identifier
+	}
+	return Open
+}
+
+// splitWords cuts a name at anything that is no letter or digit and where a lower-case letter meets an upper-case one.
+func splitWords(name string) []string {
+	var words []string
+	var word []rune
+	flush := func() {
+		if len(word) > 0 {
+			words = append(words, strings.ToLower(string(word)))
+			word = word[:0]
+		}
+	}
+	runes := []rune(name)
+	for i, r := range runes {
+		switch {
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			flush()
+			continue
+		case i > 0 && unicode.IsUpper(r) && (unicode.IsLower(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1]) && unicode.IsUpper(runes[i-1])):
+			flush()
+		}
+		word = append(word, r)
+	}
+	flush()
+	return words
+}
+
+// Patterns in free text. Digits are those of any script, dashes those of any typesetter.
+const (
+	dash        = `[-‐‑‒–—−－./ ]`
+	patternSSN  = `(^|[^\p{Nd}])\p{Nd}{3}\s?` + dash + `\s?\p{Nd}{2}\s?` + dash + `\s?(\p{Nd}{4})`
+	patternID   = `(?i)(\bssn\b|social security|\bss ?#|\bfein\b|\bein\b|tax ?id)([^\p{Nd}]{0,24})\p{Nd}{2}-?\p{Nd}{3}(\p{Nd}{4})`
+	patternBorn = `(?i)(\bdob\b|\bd\.o\.b\.|date of birth|birth ?date|\bborn\b)([^\p{Nd}]{0,16})\p{Nd}{1,2}[-/. ]\p{Nd}{1,2}[-/. ](\p{Nd}{4})`
+	patternISO  = `(?i)(\bdob\b|\bd\.o\.b\.|date of birth|birth ?date|\bborn\b)([^\p{Nd}]{0,16})(\p{Nd}{4})-\p{Nd}{1,2}-\p{Nd}{1,2}`
+	patternAny  = `\p{Nd}{4}` // what all of them need, and the cheapest to look for
+)
+
+// masks are the macros of the standard profile. The key is in the builder's memory only.
+func masks(key []byte) []string {
+	inner, outer := make([]byte, 64), make([]byte, 64)
+	copy(inner, key)
+	copy(outer, key)
+	for i := range inner {
+		inner[i] ^= 0x36
+		outer[i] ^= 0x5c
+	}
+	return []string{
+		fmt.Sprintf(`CREATE OR REPLACE MACRO token(v) AS left(sha256(%s || unhex(sha256(%s || encode(v)))), 16)`, blob(outer), blob(inner)),
+		`CREATE OR REPLACE MACRO bare(v) AS upper(regexp_replace(v, '[^\p{L}\p{N}]', '', 'g'))`,
+		`CREATE OR REPLACE MACRO mask_id(v) AS CASE WHEN trim(v) = '' THEN v WHEN bare(v) = '' THEN '***'
+			ELSE '***' || CASE WHEN length(bare(v)) >= 8 THEN right(bare(v), 4) ELSE '' END || '~' || token(bare(v)) END`,
+		`CREATE OR REPLACE MACRO mask_birth(v) AS CASE WHEN trim(v) = '' THEN v WHEN as_date(v) IS NULL THEN '****~' || token(bare(v))
+			ELSE strftime(as_date(v), '%Y') || '-**-**~' || token(strftime(as_date(v), '%Y-%m-%d')) END`,
+		`CREATE OR REPLACE MACRO scrub(v) AS CASE WHEN NOT regexp_matches(v, '` + patternAny + `') THEN v ELSE
+			regexp_replace(regexp_replace(regexp_replace(regexp_replace(v,
+			'` + patternSSN + `', '\1***-**-\2', 'g'), '` + patternID + `', '\1\2*****\3', 'g'), '` + patternBorn + `', '\1\2**/**/\3', 'g'), '` + patternISO + `', '\1\2\3-**-**', 'g') END`,
+	}
+}
+
+func blob(b []byte) string {
+	var s strings.Builder
+	s.WriteByte('\'')
+	for _, c := range b {
+		fmt.Fprintf(&s, `\x%02X`, c)
+	}
+	s.WriteString("'::BLOB")
+	return s.String()
+}
+
+// maskFields makes the macro mask_field(name, value) for the field names that occur in what is built.
+func (b *build) maskFields(ctx context.Context) error {
+	rows, err := b.conn.QueryContext(ctx, `SELECT DISTINCT name FROM (SELECT field_name AS name FROM n_extracted_fields UNION ALL SELECT field_name FROM n_field_edits
+		UNION ALL SELECT unnest(map_keys(cells)) FROM n_extracted_rows)`)
+	if err != nil {
+		return fmt.Errorf("listing field names: %w", err)
+	}
+	defer rows.Close()
+	lists := map[Class][]string{Identifier: {"''"}, BirthDate: {"''"}}
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return err
+		}
+		c := ClassOf(name)
+		lists[c] = append(lists[c], literal(name))
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	return b.exec(ctx, fmt.Sprintf(`CREATE OR REPLACE MACRO mask_field(name, v) AS CASE WHEN v IS NULL THEN NULL WHEN name IN (%s) THEN mask_id(v) WHEN name IN (%s) THEN mask_birth(v) ELSE scrub(v) END`,
+		strings.Join(lists[Identifier], ","), strings.Join(lists[BirthDate], ",")))
+}
+
+// maskedSelect is the query that gives a relation's new rows as the standard profile shows them.
+func maskedSelect(r relation) string {
+	parts := make([]string, len(r.columns))
+	for i, c := range r.columns {
+		q := ident(c.name)
+		switch {
+		case c.name == "cells":
+			q = "map_from_entries(list_transform(map_entries(cells), lambda e: {'key': e.key, 'value': mask_field(e.key, e.value)}))"
+		case c.name == "original_value" || c.name == "value" || c.name == "from_value" || c.name == "to_value":
+			q = "mask_field(field_name, " + q + ")"
+		case c.name == "license_number":
+			q = "mask_id(" + q + ")"
+		case c.name == "date_of_birth":
+			q = "date_trunc('year', " + q + ")::DATE"
+		case c.free:
+			q = "scrub(" + q + ")"
+		}
+		parts[i] = q
+	}
+	return "SELECT " + strings.Join(parts, ", ") + " FROM n_" + r.name
+}

@@ -1,0 +1,73 @@
+package generation
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"bordereau/governance/dataset/record"
+)
+
+// runCompact writes both files anew, in order and without the gaps that replaced rows leave.
+func (b *build) runCompact(ctx context.Context) (Result, error) {
+	if b.empty {
+		return Result{}, fmt.Errorf("there is nothing to compact")
+	}
+	for catalog, path := range map[string]string{"old_f": b.job.Full, "old_m": b.job.Standard} {
+		if err := b.exec(ctx, "ATTACH "+literal(path)+" AS "+catalog+" (READ_ONLY)"); err != nil {
+			return Result{}, err
+		}
+	}
+	b.empty = true
+	if err := b.attach(ctx); err != nil {
+		return Result{}, err
+	}
+	for _, catalog := range []string{"f", "m"} { // one after the other: each may want all of the memory
+		for _, r := range relations() {
+			if err := b.exec(ctx, "INSERT INTO "+catalog+"."+r.name+" FROM old_"+catalog+"."+r.name+" ORDER BY "+r.order); err != nil {
+				return Result{}, err
+			}
+		}
+	}
+	for _, catalog := range []string{"old_f", "old_m"} {
+		if err := b.exec(ctx, "DETACH "+catalog); err != nil {
+			return Result{}, err
+		}
+	}
+	b.mark("compact")
+	return b.seal(ctx, Result{Changed: true})
+}
+
+// runRebuild makes both files from the facts alone, import by import, as they were first made.
+func (b *build) runRebuild(ctx context.Context) (Result, error) {
+	b.empty = true
+	if err := b.attach(ctx); err != nil {
+		return Result{}, err
+	}
+	for _, folder := range b.job.Facts {
+		for _, k := range record.Kinds() {
+			if err := b.exec(ctx, "DROP TABLE IF EXISTS "+stage(k)); err != nil {
+				return Result{}, err
+			}
+			if err := b.exec(ctx, stageDDL(k)); err != nil {
+				return Result{}, err
+			}
+			path := filepath.Join(folder, k.String()+".parquet")
+			if _, err := os.Stat(path); err != nil {
+				continue
+			}
+			if err := b.exec(ctx, "INSERT INTO "+stage(k)+" SELECT 0, 0, * FROM read_parquet("+literal(path)+")"); err != nil {
+				return Result{}, err
+			}
+		}
+		if _, err := b.apply(ctx); err != nil {
+			return Result{}, fmt.Errorf("facts in %s: %w", filepath.Base(folder), err)
+		}
+		if len(b.problems) > 0 {
+			return Result{}, fmt.Errorf("facts in %s: %s", filepath.Base(folder), b.problems[0])
+		}
+		b.empty = false
+	}
+	return b.seal(ctx, Result{Changed: true})
+}

@@ -1,0 +1,119 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// published marks a generation's folder as one that was published, so that no sweep takes it for a leftover, even one
+// that was started with the wrong database.
+const publishedFile = "published"
+
+// Retire removes all but the newest keep generations of the organisation, except those that are pinned. The facts stay.
+func (s *Store) Retire(ctx context.Context, org string, keep int) (Retired, error) {
+	var gone Retired
+	dir, err := s.orgDir(org)
+	if err != nil {
+		return gone, err
+	}
+	unlock, err := s.lockOrg(ctx, org, dir)
+	if err != nil {
+		return gone, err
+	}
+	defer unlock()
+	rows, err := s.ledger.generations(ctx, org)
+	if err != nil {
+		return gone, s.unavailable("the generations can't be listed", err)
+	}
+	for i, g := range rows {
+		if i < max(keep, 1) {
+			continue
+		}
+		folder := filepath.Join(dir, "generations", g.id)
+		lock, err := flock(filepath.Join(folder, lockFile), unix.LOCK_EX)
+		if errors.Is(err, errBusy) {
+			gone.Pinned = append(gone.Pinned, g.id)
+			continue
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return gone, s.unavailable("a generation can't be locked", err)
+		}
+		err = s.ledger.retire(ctx, org, g.seq, s.cfg.Now())
+		if err == nil {
+			err = os.RemoveAll(folder)
+		}
+		if lock != nil {
+			err = errors.Join(err, lock.Close())
+		}
+		if err != nil {
+			return gone, s.unavailable("a generation can't be removed", err)
+		}
+		gone.Generations = append(gone.Generations, g.id)
+		for _, f := range g.manifest.Files {
+			gone.Bytes += f.Bytes
+		}
+	}
+	return gone, nil
+}
+
+// markPublished makes the marker of a published generation. That it failed is mended by the next sweep.
+func (s *Store) markPublished(ctx context.Context, dir, id string) {
+	for _, name := range []string{publishedFile, lockFile} {
+		f, err := os.OpenFile(filepath.Join(dir, "generations", id, name), os.O_CREATE|os.O_WRONLY, 0o600)
+		if err == nil {
+			err = f.Close()
+		}
+		if err != nil {
+			s.cfg.Logger.WarnContext(ctx, "generation not marked", "generation", id, "error", err)
+		}
+	}
+}
+
+// sweep removes what builds that were killed left behind. The organisation is locked, so none is at work.
+func (s *Store) sweep(ctx context.Context, org, dir string) error {
+	if err := os.RemoveAll(filepath.Join(dir, "building")); err != nil {
+		return s.unavailable("leftovers can't be removed", err)
+	}
+	known, err := s.ledger.ids(ctx, org)
+	if err != nil {
+		return s.unavailable("the generations can't be listed", err)
+	}
+	// Facts first: if this is cut short, the generation's folder still tells the next sweep to go on.
+	for _, kind := range []string{"facts", "generations"} {
+		entries, err := os.ReadDir(filepath.Join(dir, kind))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return s.unavailable("a folder can't be read", err)
+		}
+		for _, e := range entries {
+			if err := s.sweepOne(ctx, dir, kind, e.Name(), known); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// sweepOne looks after one folder of facts or of a generation. Facts of a generation that was ever published stay for good.
+func (s *Store) sweepOne(ctx context.Context, dir, kind, id string, known map[string]bool) error {
+	retired, was := known[id]
+	_, err := os.Stat(filepath.Join(dir, "generations", id, publishedFile))
+	marked := err == nil
+	switch {
+	case was && !retired && !marked && kind == "generations":
+		s.markPublished(ctx, dir, id)
+		return nil
+	case was && retired && kind == "generations": // a retirement was cut short
+	case was || marked:
+		return nil
+	}
+	if err := os.RemoveAll(filepath.Join(dir, kind, id)); err != nil {
+		return s.unavailable("leftovers can't be removed", err)
+	}
+	s.cfg.Logger.InfoContext(ctx, "removed what an unfinished build left", "kind", kind, "generation", id)
+	return nil
+}
