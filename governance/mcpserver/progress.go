@@ -69,6 +69,9 @@ func (p *progress) send(ctx context.Context) {
 		err := p.s.mcp.SendNotificationToClient(ctx, "notifications/progress", params)
 		if err == nil {
 			p.last = time.Now()
+			if p.s.c.Sent != nil {
+				p.s.c.Sent()
+			}
 			return
 		}
 		if !errors.Is(err, server.ErrNotificationChannelBlocked) || !pause(ctx, p.done, time.Millisecond) {

@@ -24,7 +24,7 @@ import (
 // component names this part in the errors that it makes itself.
 const component = "mcp"
 
-// Config is what a Server needs. All of it is required but Limits, whose zero fields have defaults.
+// Config is what a Server needs. All of it is required but Limits, whose zero fields have defaults, and Sent.
 type Config struct {
 	Gate       gate.Querier
 	Verifier   turntoken.Verifier
@@ -43,6 +43,7 @@ type Config struct {
 	NewID      func() string // of runs, never twice the same
 	Version    string        // of the program
 	Limits     Limits
+	Sent       func() // is told of each progress notification that was queued; nil for nobody
 }
 
 // Limits bound what one request, call and turn may take.
