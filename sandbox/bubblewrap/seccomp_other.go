@@ -1,0 +1,5 @@
+//go:build !amd64
+
+package bubblewrap
+
+func archRefused() []uint32 { return nil }
