@@ -20,7 +20,6 @@ type governed struct {
 var (
 	_ submission.Querier = governed{}
 	_ extraction.Querier = governed{}
-	_ SQL                = governed{}
 )
 
 // Query runs one statement and holds its rows.

@@ -5,7 +5,7 @@ import (
 	"io"
 	"time"
 
-	"bordereau/tools/table"
+	"bordereau/governance/gate"
 	"bordereau/tools/vin"
 )
 
@@ -35,16 +35,11 @@ type VINs interface {
 	Check(rows []vin.Row) []vin.Checked
 }
 
-// SQL is the gate for one caller.
-type SQL interface {
-	Query(ctx context.Context, statement string) (table.Table, error)
-}
-
-// Reconciler compares submissions with carriers' guidelines. It reads them through sql, as the caller may see them.
+// Reconciler compares submissions with carriers' guidelines. It reads them through the gate on behalf of the caller.
 type Reconciler interface {
 	// Reconcile returns a run whose JSON is that of reports.Report. Its run_id is id. progress may be called with what
 	// is being done.
-	Reconcile(ctx context.Context, id string, sql SQL, ask ReconcileAsk, progress func(message string)) (any, error)
+	Reconcile(ctx context.Context, id string, as gate.Principal, ask ReconcileAsk, progress func(message string)) (any, error)
 }
 
 // ReconcileAsk says what to reconcile. Zero fields don't narrow.

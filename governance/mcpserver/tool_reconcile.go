@@ -69,7 +69,7 @@ func (s *Server) reconcile(ctx context.Context, a asked) (any, error) {
 	}
 	ask.Org = a.who.Org
 	id := s.c.NewID()
-	made, err := s.c.Reconciler.Reconcile(ctx, id, s.as(a, "reconcile"), ask, a.progress.say)
+	made, err := s.c.Reconciler.Reconcile(ctx, id, principal(a.who, "reconcile"), ask, a.progress.say)
 	if err != nil {
 		return nil, err
 	}

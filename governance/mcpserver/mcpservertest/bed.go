@@ -83,12 +83,15 @@ func Start(t testing.TB, change func(*mcpserver.Config)) *Bed {
 	c := mcpserver.Config{
 		Gate:     &Gate{},
 		Verifier: turntoken.Verifier{Key: public, Issuer: "https://agent.example", Audience: "https://governance.example", Live: b.Live},
-		Stamper:  b.Stamper, Refusals: b.Refusals, VINs: VINs{}, Reconciler: Reconciler{}, Guidelines: Guidelines{}, Documents: Documents{},
+		Stamper:  b.Stamper, Refusals: b.Refusals, VINs: VINs{}, Guidelines: Guidelines{}, Documents: Documents{},
 		Policy: rules, Runs: b.Runs, Exports: exports, Calls: b.Desk, Log: log, Now: time.Now, NewID: func() string { return "run-" + rand.Text() },
 		Version: "test",
 	}
 	if change != nil {
 		change(&c)
+	}
+	if c.Reconciler == nil {
+		c.Reconciler = Reconciler{Gate: c.Gate}
 	}
 	if b.Server, err = mcpserver.New(c); err != nil {
 		t.Fatal(err)
