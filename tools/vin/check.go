@@ -107,7 +107,7 @@ func checkVIN(r *Result, c cleaned, folded bool) FieldCheck {
 			f.Note += " NHTSA's rules suggest " + r.SuggestedVIN + "."
 		}
 	case r.has(codeCharacters):
-		f.Verdict, f.Note = Conflict, "Characters stand where no VIN has them: "+r.additional
+		f.Verdict, f.Note = Conflict, "Characters stand where no VIN has them: "+r.invalid+"."
 	case r.has(codeWMI):
 		f.Verdict, f.Note = Unresolved, fmt.Sprintf("NHTSA knows no manufacturer %s.", r.WMI)
 	case r.Suspicious:

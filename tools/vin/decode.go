@@ -112,7 +112,7 @@ func (d *Decoder) fill(r *Result, passes []*pass, y years) {
 	r.CheckDigit = CheckDigit(r.VIN)
 	r.UnusedPositions = best.unused
 	r.Suspicious = best.suspect
-	r.additional = best.additional(y.conclusive)
+	r.additional, r.invalid = best.additional(y.conclusive), best.invalid
 	r.year = best.year
 	for i, p := range passes {
 		c := Candidate{Year: p.year, Codes: p.codes.list(), Chosen: i == 0}

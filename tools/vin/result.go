@@ -90,6 +90,7 @@ type Result struct {
 
 	elements   []Element
 	additional string
+	invalid    string // illegal characters with their positions
 	data       *vpic.DataSet
 	year       int
 	vehicle    int32

@@ -69,7 +69,26 @@ func findHeader(rows [][]string) int {
 			best, most = i, n
 		}
 	}
+	if best < 0 {
+		return rowAboveVINs(rows)
+	}
 	return best
+}
+
+// rowAboveVINs is the row right above the first VIN if it has a text over that column: headings in words that aren't known here.
+func rowAboveVINs(rows [][]string) int {
+	for i, row := range rows[:min(len(rows), headerLooks)] {
+		for c, cell := range row {
+			if !looksLikeVIN(strings.TrimSpace(cell)) {
+				continue
+			}
+			if i > 0 && c < len(rows[i-1]) && strings.TrimSpace(rows[i-1][c]) != "" {
+				return i - 1
+			}
+			return -1
+		}
+	}
+	return -1
 }
 
 // findColumns tells the columns by their headings first and by what stands in them where the headings don't say.
