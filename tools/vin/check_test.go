@@ -260,8 +260,8 @@ func TestJSONIsFlatWithNamesOfNHTSA(t *testing.T) {
 	if err := json.Unmarshal(b, &m); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]any{"ref": "r1", "vin": "1XPXD49XXRD898766", "VIN": "1XPXD49XXRD898766", "Make": "PETERBILT", "MakeID": "495", "Model": "389",
-		"ModelYear": "2024", "ErrorCode": "0", "VehicleDescriptor": "1XPXD49X*RD", "TrailerType": "Not Applicable", "Series": "", "conclusive": false,
+	for name, want := range map[string]any{"ref": "r1", "vin": "1XPXD49XXRD898766", "VIN": "1XPXD49XXRD898766", "Make": "PETERBILT", "Model": "389",
+		"ModelYear": "2024", "ErrorCode": "0", "conclusive": false,
 		"data_date": "2026-02-17", "worst": "variant", "suspicious": false, "DisplacementCC": "14900.0"} {
 		if got := m[name]; got != want {
 			t.Errorf("%s is %v instead of %v", name, got, want)
@@ -279,6 +279,23 @@ func TestJSONIsFlatWithNamesOfNHTSA(t *testing.T) {
 	}
 	if w := m["gvwr_lb"].(map[string]any); w["from"] != float64(33001) || w["class"] != "8" {
 		t.Errorf("weight %v", w)
+	}
+	if _, ok := m["TrailerType"]; ok {
+		t.Error("a row of thousands repeats defaults")
+	}
+	// The decode of one VIN has all of NHTSA's names.
+	b, err = json.Marshal(d.Decode("1XPXD49XXRD898766", vin.Hint{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := map[string]any{}
+	if err := json.Unmarshal(b, &full); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]any{"VehicleDescriptor": "1XPXD49X*RD", "TrailerType": "Not Applicable", "Series": "", "MakeID": "495", "ManufacturerId": "1033"} {
+		if full[name] != want {
+			t.Errorf("%s is %v instead of %v", name, full[name], want)
+		}
 	}
 	// What isn't decoded has the same shape.
 	b, err = json.Marshal(d.Decode("<b>", vin.Hint{}))

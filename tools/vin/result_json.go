@@ -89,20 +89,17 @@ func (r *Result) NotInDataSet() []string {
 }
 
 // extras are the members beside NHTSA's names.
-func (r *Result) extras() map[string]any {
+func (r *Result) extras(elements []Element) map[string]any {
 	candidates := r.Candidates
 	if candidates == nil {
 		candidates = []Candidate{}
 	}
 	out := map[string]any{
 		"input": r.Input, "data_date": r.DataDate, "conclusive": r.Conclusive, "candidates": candidates,
-		"provenance": r.provenance(), "suspicious": r.Suspicious,
+		"provenance": provenance(elements), "suspicious": r.Suspicious,
 	}
 	if r.gvwr.Class != "" {
 		out["gvwr_lb"] = r.gvwr
-	}
-	if missing := r.NotInDataSet(); len(missing) > 0 {
-		out["not_in_data_set"] = missing
 	}
 	if len(r.Notes) > 0 {
 		out["notes"] = r.Notes
@@ -114,10 +111,10 @@ func (r *Result) extras() map[string]any {
 }
 
 // provenance tells for each value where it came from.
-func (r *Result) provenance() map[string]Provenance {
-	out := make(map[string]Provenance, len(r.elements))
-	for i := range r.elements {
-		e := &r.elements[i]
+func provenance(elements []Element) map[string]Provenance {
+	out := make(map[string]Provenance, len(elements))
+	for i := range elements {
+		e := &elements[i]
 		out[e.Name] = Provenance{Source: e.Source, Schema: e.Schema, Key: e.Key}
 	}
 	return out
@@ -132,9 +129,12 @@ type Provenance struct {
 
 // object returns the flat object.
 func (r *Result) object() map[string]any {
-	out := r.extras()
+	out := r.extras(r.elements)
 	for name, v := range r.Values() {
 		out[name] = v
+	}
+	if missing := r.NotInDataSet(); len(missing) > 0 {
+		out["not_in_data_set"] = missing
 	}
 	return out
 }
@@ -142,9 +142,23 @@ func (r *Result) object() map[string]any {
 // MarshalJSON writes one flat object.
 func (r Result) MarshalJSON() ([]byte, error) { return json.Marshal(r.object()) }
 
-// MarshalJSON writes the flat decode of the row with its comparison.
+// MarshalJSON writes the flat decode of the row with its comparison. It is meant for thousands of rows: values that are empty or only say what
+// every vehicle of the type says are left out, and of the elements that the data set lacks only those that matter in trucking are named.
 func (c Checked) MarshalJSON() ([]byte, error) {
-	out := c.Result.object()
+	r := &c.Result
+	out := r.extras(r.told())
+	for i := range r.elements {
+		if e := &r.elements[i]; e.Source != SourceDefault {
+			out[e.Name] = e.Value
+		}
+	}
+	out["VIN"], out["ErrorCode"], out["ErrorText"] = r.VIN, r.ErrorCode(), r.ErrorText()
+	if r.SuggestedVIN != "" {
+		out["SuggestedVIN"], out["PossibleValues"] = r.SuggestedVIN, r.PossibleValues
+	}
+	if missing := r.missingOf("TrailerType", "TrailerBodyType", "TrailerLength", "Axles", "DriveType", "BodyCabType"); len(missing) > 0 {
+		out["not_in_data_set"] = missing
+	}
 	out["ref"], out["vin"], out["checks"], out["worst"] = c.Ref, c.VIN, c.Checks, c.Worst
 	out["suspicious"] = c.Suspicious
 	if c.Why != "" {
@@ -157,4 +171,29 @@ func (c Checked) MarshalJSON() ([]byte, error) {
 		out["near"] = c.Near
 	}
 	return json.Marshal(out)
+}
+
+// told are the elements that the VIN itself tells, without defaults.
+func (r *Result) told() []Element {
+	out := make([]Element, 0, len(r.elements))
+	for i := range r.elements {
+		if r.elements[i].Source != SourceDefault {
+			out = append(out, r.elements[i])
+		}
+	}
+	return out
+}
+
+// missingOf returns those of the names that the data set lacks and that have no value here.
+func (r *Result) missingOf(names ...string) []string {
+	if r.data == nil {
+		return nil
+	}
+	var out []string
+	for _, name := range names {
+		if _, ok := r.Element(name); !ok && !r.data.Tells(name) {
+			out = append(out, name)
+		}
+	}
+	return out
 }

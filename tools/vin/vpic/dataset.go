@@ -209,6 +209,16 @@ func (d *DataSet) ElementIndex(id int32) int32 {
 	return noIndex
 }
 
+// Tells is true if this data set can give the element of that name.
+func (d *DataSet) Tells(code string) bool {
+	for i := range d.Elements {
+		if d.Elements[i].Code == code {
+			return d.Elements[i].Present
+		}
+	}
+	return false
+}
+
 // LinksOf returns the schemas of a manufacturer.
 func (d *DataSet) LinksOf(w *WMI) []Link { return d.Links[w.links.from:w.links.to] }
 
