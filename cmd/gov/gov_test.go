@@ -104,7 +104,7 @@ func TestExitStatus(t *testing.T) {
 		{[]string{"sql", "SELECT refused"}, 3, "gov: denied: no such relation (at byte 15 of the query)\n  hint: name submissions\n  rule: relation\n  component: policy\n  audit: a9\n"},
 		{[]string{"sql", "SELECT slow"}, 4, "gov: timeout: took too long\n  component: duck\n"},
 		{[]string{"sql", "SELECT broken"}, 5, "gov: internal: internal error\n  component: duck\n"},
-		{[]string{"extraction"}, 3, "gov: invalid: get_extraction: name exactly one of submission_id, document_id and field_id\n  component: get_extraction\n"},
+		{[]string{"extraction"}, 3, "gov: invalid: name exactly one of submission_id, document_id and field_id\n  hint: the tool's input schema says what it takes\n  component: get_extraction\n"},
 		{[]string{"submissions", "--from", "yesterday"}, 3, "gov: invalid: the arguments of list_submissions are wrong"},
 		{[]string{"sql", "-o", "rows.xlsx", "SELECT 1"}, 2, "gov: -o takes a name that ends in .csv or .parquet\n"},
 		{[]string{"frobnicate"}, 2, "gov: no command \"frobnicate\"\n"},

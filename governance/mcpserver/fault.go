@@ -40,7 +40,7 @@ func typeError(err error, part string) *fault.Error {
 	f := &fault.Error{Component: part, Message: err.Error()}
 	switch {
 	case errors.Is(err, submission.ErrAsk), errors.Is(err, extraction.ErrAsk):
-		f.Code = fault.Invalid
+		f.Code, f.Message, f.Hint = fault.Invalid, strings.TrimPrefix(err.Error(), part+": "), "the tool's input schema says what it takes"
 	case errors.Is(err, extraction.ErrNotFound):
 		f.Code, f.Hint = fault.NotFound, "list_submissions names the submissions and their documents"
 	case errors.Is(err, export.ErrTooLarge):
@@ -62,11 +62,13 @@ func typeError(err error, part string) *fault.Error {
 // result is a mendable error as the caller sees it: its JSON, as text. It is no structured content, since that would have
 // to be of the tool's output schema.
 func result(f *fault.Error) *mcp.CallToolResult {
-	raw, err := json.Marshal(f)
-	if err != nil {
-		raw = []byte(`{"code":"internal","component":"mcp","message":"internal error"}`)
+	var raw bytes.Buffer
+	e := json.NewEncoder(&raw)
+	e.SetEscapeHTML(false) // a model reads it, no browser
+	if err := e.Encode(f); err != nil {
+		return mcp.NewToolResultError(`{"code":"internal","component":"mcp","message":"internal error"}`)
 	}
-	return mcp.NewToolResultError(string(raw))
+	return mcp.NewToolResultError(strings.TrimSuffix(raw.String(), "\n"))
 }
 
 // wireError carries a typed error through the library, which knows errors by their text only. typed puts it in its place.
@@ -200,20 +202,17 @@ func (s *Server) typeValidation(ctx context.Context, _ any, request *mcp.CallToo
 	if !ok || strings.HasPrefix(text.Text, "{") {
 		return
 	}
-	f := validationFault(text.Text, request.Params.Name)
-	if f.Code == fault.Internal {
+	var f *fault.Error
+	if refusedInput(text.Text) {
+		f = s.takes[request.Params.Name].refuse(request.Params.Name, request.Params.Arguments)
+	} else {
+		f = &fault.Error{Code: fault.Internal, Component: component, Message: "internal error"}
 		s.c.Log.ErrorContext(ctx, "an answer doesn't fit its schema", "tool", request.Params.Name, "error", text.Text)
 	}
 	*r = *result(f)
 }
 
-// validationFault is the one place that tells the library's messages apart by their text; a test holds them.
-func validationFault(text, tool string) *fault.Error {
-	if strings.HasPrefix(text, "input schema") || strings.HasPrefix(text, "invalid arguments") {
-		return &fault.Error{
-			Code: fault.Invalid, Component: component, Message: "the arguments of " + tool + " are wrong: " + strings.TrimPrefix(text, "input schema validation failed: "),
-			Hint: "the tool's input schema says what it takes",
-		}
-	}
-	return &fault.Error{Code: fault.Internal, Component: component, Message: "internal error"}
+// refusedInput is the one place that tells the library's messages apart by their text; the golden texts hold it.
+func refusedInput(text string) bool {
+	return strings.HasPrefix(text, "input schema") || strings.HasPrefix(text, "invalid arguments")
 }

@@ -212,4 +212,3 @@ func documented(page string) map[string][]string {
 	}
 	return out
 }
-

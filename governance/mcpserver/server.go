@@ -81,6 +81,7 @@ type Server struct {
 	mcp       *server.MCPServer
 	http      *server.StreamableHTTPServer
 	tools     map[string]bool
+	takes     map[string]takes
 
 	mu    sync.Mutex
 	calls map[string]int // requests under way, by organisation and turn
@@ -104,7 +105,7 @@ func New(c Config) (*Server, error) {
 		return nil, errors.New("mcpserver: Runs, Exports, Calls, Log, Now, NewID and Version are required")
 	}
 	c.Limits.fill()
-	s := &Server{c: c, tools: map[string]bool{}, calls: map[string]int{}, seen: map[string]time.Time{}}
+	s := &Server{c: c, tools: map[string]bool{}, takes: map[string]takes{}, calls: map[string]int{}, seen: map[string]time.Time{}}
 	hooks := &server.Hooks{}
 	hooks.AddAfterCallTool(s.typeValidation)
 	s.mcp = server.NewMCPServer("bordereau-governance", c.Version,

@@ -76,6 +76,10 @@ func (s *Server) addTools() error {
 			return fmt.Errorf("mcpserver: tools.json names %q, which nothing serves", spec.Name)
 		}
 		s.tools[spec.Name] = true
+		var err error
+		if s.takes[spec.Name], err = newTakes(spec.Name, spec.InputSchema); err != nil {
+			return err
+		}
 		yes, no := true, false
 		s.mcp.AddTool(mcp.Tool{
 			Name: spec.Name, Title: spec.Title, Description: spec.Description, RawInputSchema: spec.InputSchema, RawOutputSchema: spec.OutputSchema,
