@@ -78,6 +78,9 @@ func (s *session) Collect(ctx context.Context) ([]journal.Artifact, error) {
 	err := p.do(ctx, func(id string) error {
 		var err error
 		out, err = s.collect(ctx, id)
+		if err == nil {
+			p.keep(ctx, id)
+		}
 		return err
 	})
 	if err == nil {

@@ -14,7 +14,12 @@ type Workspaces interface {
 	// Reserve names the sandbox of a conversation, which need not exist yet: a token is made for it before.
 	Reserve(ctx context.Context, org, conversation string) (sandboxID string, err error)
 	// Acquire returns the conversation's sandbox, running: the one there is, or a new one with what can be restored.
+	// Each one is ended by one Release.
 	Acquire(ctx context.Context, org, conversation string) (Workspace, error)
+	// Keep makes the workspace as it is now survive the loss of its sandbox, and says what couldn't be kept.
+	Keep(ctx context.Context, sandboxID string) (left []string, err error)
+	// Release ends the use; the sandbox rests until it is acquired again.
+	Release(sandboxID string)
 }
 
 // Workspace is a sandbox that runs.

@@ -18,6 +18,7 @@ type space struct {
 
 	mu       sync.Mutex // held while fetching: whoever else needs the sandbox waits for the same fetch
 	id       string     // "" while not fetched
+	held     []string   // acquired and to be released
 	note     string     // to tell with the next result
 	token    string     // the token that the sandbox holds
 	synced   map[string]string
@@ -62,6 +63,7 @@ func (p *space) fetch(ctx context.Context) error {
 		return fmt.Errorf("fetching the sandbox: %w", err)
 	}
 	s.token.move(w.ID)
+	p.held = append(p.held, w.ID)
 	p.id, p.token, p.synced = w.ID, "", map[string]string{}
 	if w.Note != "" {
 		p.note = w.Note
@@ -196,10 +198,27 @@ func (p *space) takeNote() string {
 	return note
 }
 
-// close takes the token out of the sandbox. One that is gone has none.
+// keep makes the workspace survive its sandbox. Work goes on where that fails: what is lost then is told if it is lost.
+func (p *space) keep(ctx context.Context, id string) {
+	left, err := p.s.c.Workspaces.Keep(ctx, id)
+	if err != nil {
+		p.s.log.WarnContext(ctx, "workspace not kept", slog.String("sandbox", id), slog.Any("error", err))
+	}
+	if len(left) > 0 {
+		p.s.log.InfoContext(ctx, "files not kept", slog.String("sandbox", id), slog.Int("files", len(left)))
+	}
+}
+
+// close takes the token out of the sandbox and lets it rest. One that is gone has no token.
 func (p *space) close(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	defer func() {
+		for _, id := range p.held {
+			p.s.c.Workspaces.Release(id)
+		}
+		p.held = nil
+	}()
 	if p.id == "" || p.token == "" {
 		return nil
 	}
