@@ -111,7 +111,7 @@ func (s *sheet) verdict(name string, checked *vin.Checked, field string, silent 
 		class = guideline.BenignVariant
 	case c.Verdict == vin.Conflict:
 		class = guideline.Conflict
-	case !silent || c.Decoded != "":
+	case !silent:
 		s.missing(name, c.Note, fields...)
 		s.decoded(name, checked, c)
 		return

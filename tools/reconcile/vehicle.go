@@ -167,7 +167,8 @@ func (e *evaluation) vehicleFacts(v *vehicle) {
 		s.set("vehicle.vin_rows", len(same), few(same)...)
 		s.verdict("vehicle.year_match", &v.checked, vin.FieldYear, false, v.fields("year", "vin")...)
 		s.verdict("vehicle.make_match", &v.checked, vin.FieldMake, false, v.fields("make", "vin")...)
-		s.verdict("vehicle.model_match", &v.checked, vin.FieldModel, true, v.fields("model", "vin")...)
+		model, _ := v.checked.Check(vin.FieldModel)
+		s.verdict("vehicle.model_match", &v.checked, vin.FieldModel, v.kind == "trailer" || model.Decoded == "", v.fields("model", "vin")...)
 		s.verdict("vehicle.type_match", &v.checked, vin.FieldBodyType, false, v.fields("body_type", "vin")...)
 		s.verdict("vehicle.gvw_match", &v.checked, vin.FieldGVW, true, v.fields("gvw", "vin")...)
 		if t := decodedType(&v.checked.Result); t != "" {
