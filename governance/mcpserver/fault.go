@@ -14,6 +14,8 @@ import (
 	"bordereau/governance/fault"
 	"bordereau/governance/run"
 	"bordereau/tools/extraction"
+	"bordereau/tools/guideline"
+	"bordereau/tools/reconcile"
 	"bordereau/tools/submission"
 )
 
@@ -51,6 +53,12 @@ func typeError(err error, part string) *fault.Error {
 		f.Code, f.Message, f.Hint = fault.NotFound, "no such export, or it has expired", "ask sql again with export"
 	case errors.Is(err, run.ErrNotFound):
 		f.Code, f.Message, f.Hint = fault.NotFound, "no such run, or no such part of it", "reconcile names the run"
+	case errors.Is(err, guideline.ErrNone):
+		f.Code, f.Message, f.Hint = fault.NotFound, strings.TrimPrefix(err.Error(), part+": "), "describe_data lists the guidelines by id"
+	case errors.Is(err, reconcile.ErrCut):
+		f.Code, f.Message, f.Hint = fault.TooLarge, "there is more data than a run may read", "reconcile fewer days, one workflow, or some submission_ids"
+	case errors.Is(err, reconcile.ErrChanged):
+		f.Code, f.Message, f.Hint, f.Retryable = fault.Unavailable, "the data changed during the run", "ask again", true
 	case errors.Is(err, context.Canceled):
 		return (&fault.Error{Code: fault.Interrupted, Component: part, Message: "the call was stopped", Retryable: true}).Because(err)
 	default:

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
+	"time"
 
 	"bordereau/governance/fault"
 	"bordereau/governance/run"
@@ -66,6 +68,11 @@ func (s *Server) reconcile(ctx context.Context, a asked) (any, error) {
 	var ask ReconcileAsk
 	if err := decode(a, &ask); err != nil {
 		return nil, err
+	}
+	for field, day := range map[string]string{"from": ask.From, "to": ask.To} {
+		if _, err := time.Parse(time.DateOnly, day); day != "" && err != nil {
+			return nil, &fault.Error{Code: fault.Invalid, Component: "reconcile", Message: field + " is a day such as 2026-11-29, not " + strconv.Quote(day), Hint: "there is no such day"}
+		}
 	}
 	ask.Org = a.who.Org
 	id := s.c.NewID()
