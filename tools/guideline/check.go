@@ -107,7 +107,7 @@ func (l *loader) known(s Scope, name string) bool {
 func (l *loader) hint(s Scope, message string) string {
 	_, rest, ok := strings.Cut(message, "'")
 	name, _, ok2 := strings.Cut(rest, "'")
-	if !ok || !ok2 {
+	if !ok || !ok2 || strings.Contains(message, "overload") || strings.Contains(message, "scope") {
 		return ""
 	}
 	var candidates []string

@@ -58,7 +58,7 @@ func (c *compiler) compile(scope Scope, text string) (*condition, []fault) {
 	if iss != nil && iss.Err() != nil {
 		var faults []fault
 		for _, e := range iss.Errors() {
-			faults = append(faults, fault{e.Location.Line(), c.explain(scope, e.Message)})
+			faults = append(faults, fault{e.Location.Line(), c.explain(scope, e.Message, dotted(text, e.Location.Line(), e.Location.Column()))})
 		}
 		return nil, faults
 	}
@@ -82,14 +82,31 @@ func (c *compiler) compile(scope Scope, text string) (*condition, []fault) {
 	return cond, nil
 }
 
-// explain adds to CEL's message which name was probably meant.
-func (c *compiler) explain(scope Scope, message string) string {
-	for _, n := range c.vocab.names {
-		if n.Scope != Submission && n.Scope != scope && strings.Contains(message, "'"+strings.SplitN(n.Name, ".", 2)[0]+"'") {
-			return fmt.Sprintf("%s; facts of a %s can't be used by a rule of scope %s", message, n.Scope, scope)
-		}
+// explain says in our words what CEL says of a name that it doesn't know.
+func (c *compiler) explain(scope Scope, message, name string) string {
+	if !strings.HasPrefix(message, "undeclared reference") || name == "" {
+		return message
 	}
-	return message
+	if n, ok := c.vocab.Lookup(name); ok && n.Scope != Submission && n.Scope != scope {
+		return fmt.Sprintf("unknown name '%s'; facts of a %s can't be used by a rule of scope %s", name, n.Scope, scope)
+	}
+	return fmt.Sprintf("unknown name '%s'", name)
+}
+
+// dotted returns the qualified name at a place in an expression.
+func dotted(text string, line, column int) string {
+	lines := strings.Split(text, "\n")
+	if line < 1 || line > len(lines) || column < 0 || column > len(lines[line-1]) {
+		return ""
+	}
+	rest := lines[line-1][column:]
+	end := strings.IndexFunc(rest, func(r rune) bool {
+		return r != '.' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	})
+	if end < 0 {
+		end = len(rest)
+	}
+	return strings.TrimRight(rest[:end], ".")
 }
 
 // names lists the qualified names that a checked expression refers to.
