@@ -234,6 +234,13 @@ func (m message) take(into any) error {
 
 // ofStatus types an answer that isn't the protocol's, such as a proxy's.
 func ofStatus(status int, raw []byte) error {
+	var door struct {
+		Error fault `json:"error"`
+	}
+	if json.Unmarshal(raw, &door) == nil && door.Error.Code != "" {
+		door.Error.Component = or(door.Error.Component, "door")
+		return &door.Error
+	}
 	text := strings.TrimSpace(strings.ToValidUTF8(string(raw[:min(len(raw), 200)]), ""))
 	f := &fault{Code: "internal", Component: "door", Message: fmt.Sprintf("HTTP status %d: %s", status, text)}
 	switch {
