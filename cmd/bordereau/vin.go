@@ -14,9 +14,9 @@ import (
 )
 
 const vinUsage = `Usage:
-  bordereau vin [--json] [--year YEAR] VIN…          decode VINs; without any, one a line from standard input
-  bordereau vin check FILE [-o FILE] [--json]        check a vehicle schedule (.xlsx or .csv) against its VINs
-  bordereau vin import FILE                          take NHTSA's vPICList_lite_YYYY_MM.plain.zip as the data
+  bordereau vin [--json] [--year YEAR] [--online] VIN…   decode VINs; without any, one a line from standard input
+  bordereau vin check FILE [-o FILE] [--json]            check a vehicle schedule (.xlsx or .csv) against its VINs
+  bordereau vin import FILE                              take NHTSA's vPICList_lite_YYYY_MM.plain.zip as the data
 `
 
 // runVIN decodes VINs, checks schedules and imports NHTSA's list.
@@ -32,6 +32,7 @@ func runVIN(ctx context.Context, args []string, std stdio) error {
 	flags := vinFlags("vin", std)
 	asJSON := flags.set.Bool("json", false, "one JSON object a VIN, with NHTSA's names")
 	year := flags.set.Int("year", 0, "stated model `YEAR`, which settles between the years that a VIN can have")
+	online := flags.set.Bool("online", false, "ask NHTSA's service for what the data here lacks; a VIN and its year leave this machine")
 	vins, err := flags.parse(args)
 	if err != nil {
 		return err
@@ -48,16 +49,25 @@ func runVIN(ctx context.Context, args []string, std stdio) error {
 	if len(vins) == 0 {
 		return usagef("no VIN is given\n%s", vinUsage)
 	}
+	results := make([]*vin.Result, len(vins))
+	for i, v := range vins {
+		r := d.Decode(v, vin.Hint{Year: *year})
+		results[i] = &r
+	}
+	if *online {
+		if err := enrich(ctx, flags.folder(), results, std); err != nil {
+			return err
+		}
+	}
 	out := bufio.NewWriter(std.Out)
-	for _, v := range vins {
+	for _, r := range results {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		r := d.Decode(v, vin.Hint{Year: *year})
 		if *asJSON {
 			err = json.NewEncoder(out).Encode(r)
 		} else {
-			err = printVIN(out, &r)
+			err = printVIN(out, r)
 		}
 		if err != nil {
 			return err

@@ -161,7 +161,6 @@ func (r *reader) unnamed() {
 }
 
 type patternRow struct {
-	ID      int32  `parquet:"id,optional"`
 	Schema  int32  `parquet:"schema,optional"`
 	Keys    string `parquet:"keys,optional"`
 	Element int32  `parquet:"el,optional"`
@@ -172,7 +171,7 @@ type patternRow struct {
 func (r *reader) patterns() error {
 	return rowsOf(r.dir, "pattern", func(p *patternRow) error {
 		r.newest = max(r.newest, p.Changed)
-		r.t.Patterns = append(r.t.Patterns, vpic.PatternRow{ID: p.ID, Schema: p.Schema, Element: p.Element,
+		r.t.Patterns = append(r.t.Patterns, vpic.PatternRow{Schema: p.Schema, Element: p.Element,
 			Key: r.t.Keys.Index(strings.ToUpper(p.Keys)), Value: r.t.Values.Index(p.Value), Changed: p.Changed})
 		return nil
 	})
