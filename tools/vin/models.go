@@ -2,6 +2,8 @@ package vin
 
 import (
 	"strings"
+
+	"bordereau/tools/vin/vpic"
 )
 
 // modelSpellings are names of models that rules can't find, by make: what documents and the makers' own codes say, and NHTSA's model.
@@ -177,6 +179,17 @@ func generic(p string) bool {
 	return false
 }
 
+// modelsByMake lists the models of each make id as indices.
+func modelsByMake(data *vpic.DataSet) map[int32][]int32 {
+	out := map[int32][]int32{}
+	for i := range data.Models {
+		if m := data.Models[i].Make; m >= 0 {
+			out[data.Makes[m].ID] = append(out[data.Makes[m].ID], int32(i))
+		}
+	}
+	return out
+}
+
 // otherModel finds another model of the same make that the stated one names.
 func (d *Decoder) otherModel(s string, r *Result) string {
 	e, ok := r.Element("Make")
@@ -184,9 +197,9 @@ func (d *Decoder) otherModel(s string, r *Result) string {
 		return ""
 	}
 	series := ""
-	for i := range d.data.Models {
+	for _, i := range d.modelsOf()[e.id] {
 		m := &d.data.Models[i]
-		if m.Make < 0 || d.data.Makes[m.Make].ID != e.id || strings.EqualFold(m.Text, r.Model()) {
+		if strings.EqualFold(m.Text, r.Model()) {
 			continue
 		}
 		if plainModel(m.Text) == s {

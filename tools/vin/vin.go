@@ -24,6 +24,8 @@ type Decoder struct {
 	names    *names
 	// spellings are further names of models by make and model.
 	spellings map[string][]string
+	// modelsOf lists the models of a make; it is made when two models differ for the first time.
+	modelsOf func() map[int32][]int32
 }
 
 // Config holds what a Decoder needs.
@@ -47,6 +49,7 @@ func New(cfg Config) (*Decoder, error) {
 	d.chars = newCharCache(len(cfg.Data.WMIs))
 	d.names = newNames(cfg.Data)
 	d.spellings = modelNames()
+	d.modelsOf = sync.OnceValue(func() map[int32][]int32 { return modelsByMake(cfg.Data) })
 	return d, nil
 }
 

@@ -129,10 +129,6 @@ func FuzzRead(f *testing.F) {
 	f.Add(small())
 	f.Add("COPY vpic.pattern (id) FROM stdin;\n1\n\\.\n")
 	f.Fuzz(func(t *testing.T, sql string) {
-		if tables, err := dump.Read(t.Context(), strings.NewReader(sql)); err == nil {
-			if err := vpic.Write(io.Discard, tables); err != nil {
-				t.Logf("written: %v", err)
-			}
-		}
+		_, _ = dump.Read(t.Context(), strings.NewReader(sql))
 	})
 }

@@ -53,16 +53,58 @@ func Read(file []byte) (*DataSet, error) {
 	return parse(all)
 }
 
-// parse reads the sections in order; later ones refer to earlier ones.
+// step reads one section.
+type step struct {
+	name string
+	read func(*reader)
+}
+
+// parse reads the sections, those that don't refer to each other side by side.
 func parse(all []byte) (*DataSet, error) {
-	d := &DataSet{}
-	sections := map[string]func(*reader){
-		"about": d.readAbout, "elements": d.readElements, "lookups": d.readLookups, "makes": d.readMakes, "makers": d.readMakers,
-		"models": d.readModels, "wmis": d.readWMIs, "links": d.readLinks, "schemas": d.readSchemas, "keys": d.readKeys, "values": d.readValues,
-		"groups": d.readGroups, "rows": d.readRows, "ranks": d.readRanks, "rules": d.readRules, "engines": d.readEngines, "specs": d.readSpecs,
+	sections, err := split(all)
+	if err != nil {
+		return nil, err
 	}
+	d := &DataSet{}
+	run := func(steps ...step) error {
+		for _, s := range steps {
+			b, ok := sections[s.name]
+			if !ok {
+				return &FormatError{Section: s.name, Problem: "it is missing"}
+			}
+			r := newReader(s.name, b)
+			s.read(r)
+			if r.err != nil {
+				return r.err
+			}
+		}
+		return nil
+	}
+	keys := make(chan error, 1)
+	go func() {
+		keys <- run(step{"keys", d.readKeys}, step{"schemas", d.readSchemas}, step{"groups", d.readGroups})
+	}()
+	err = run(step{"about", d.readAbout}, step{"elements", d.readElements}, step{"lookups", d.readLookups}, step{"makes", d.readMakes},
+		step{"makers", d.readMakers}, step{"models", d.readModels}, step{"values", d.readValues}, step{"wmis", d.readWMIs}, step{"links", d.readLinks},
+		step{"rules", d.readRules}, step{"engines", d.readEngines}, step{"specs", d.readSpecs})
+	if err := errors.Join(<-keys, err); err != nil {
+		return nil, err
+	}
+	for _, l := range d.Links {
+		if int(l.Schema) >= len(d.Schemas) {
+			return nil, &FormatError{Section: "links", Problem: "a manufacturer refers to a schema that isn't there"}
+		}
+	}
+	if err := run(step{"rows", d.readRows}, step{"ranks", d.readRanks}); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// split finds the sections by name.
+func split(all []byte) (map[string][]byte, error) {
 	top := newReader("head", all)
-	seen := 0
+	sections := map[string][]byte{}
 	for top.p < len(top.b) && top.err == nil {
 		name := top.own()
 		n := top.uint()
@@ -70,24 +112,8 @@ func parse(all []byte) (*DataSet, error) {
 			top.fail("it is cut off")
 			break
 		}
-		read, ok := sections[name]
-		if !ok {
-			top.fail(fmt.Sprintf("unknown section %q", name))
-			break
-		}
-		r := newReader(name, top.b[top.p:top.p+n])
-		read(r)
-		if r.err != nil {
-			return nil, r.err
-		}
+		sections[name] = top.b[top.p : top.p+n]
 		top.p += n
-		seen++
 	}
-	if top.err == nil && seen != len(sections) {
-		top.fail("sections are missing")
-	}
-	if top.err != nil {
-		return nil, top.err
-	}
-	return d, nil
+	return sections, top.err
 }

@@ -126,12 +126,6 @@ func (d *DataSet) readSchemas(r *reader) {
 	for i := range d.Schemas {
 		d.Schemas[i].Name = r.text()
 	}
-	for _, l := range d.Links {
-		if int(l.Schema) >= len(d.Schemas) {
-			r.fail("a manufacturer refers to a schema that isn't there")
-			return
-		}
-	}
 }
 
 func (d *DataSet) readKeys(r *reader) {
