@@ -161,7 +161,10 @@ func (d *Driver) spawn(ctx context.Context, h *home.Home, r home.Record, b *box,
 		c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	}
 	c.Env = []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin"}
-	c.Stdin, c.Stdout, c.Stderr = cmd.Stdin, out, errs
+	c.Stdout, c.Stderr = out, errs
+	if cmd.Stdin != nil {
+		c.Stdin = &input{cmd.Stdin}
+	}
 	c.ExtraFiles = []*os.File{options, filter}
 	// The whole session: a shell or setpriv that has not become bwrap yet has no death signal.
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
@@ -307,4 +310,16 @@ func (c *capped) empty() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return !c.wrote
+}
+
+// input ends where its source breaks: that is the caller's affair, not the command's.
+type input struct{ r io.Reader }
+
+// Read gives what there is.
+func (i *input) Read(p []byte) (int, error) {
+	n, err := i.r.Read(p)
+	if err != nil {
+		err = io.EOF
+	}
+	return n, err
 }

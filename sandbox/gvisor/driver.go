@@ -34,6 +34,9 @@ type Driver struct {
 	mu      sync.Mutex
 	inside  map[string]*guest.Listener // by home key
 	created uint64
+
+	closed context.Context //nolint:containedctx // ends with Close, not with a call
+	end    context.CancelCauseFunc
 }
 
 var (
@@ -54,6 +57,7 @@ func New(ctx context.Context, cfg Config) (*Driver, error) {
 		return nil, err
 	}
 	d := &Driver{Store: store, cfg: cfg, img: img, cgroups: true, inside: map[string]*guest.Listener{}}
+	d.closed, d.end = context.WithCancelCause(context.WithoutCancel(ctx))
 	d.adopt(ctx)
 	if err := d.probe(ctx); err != nil {
 		d.cgroups = false
@@ -377,8 +381,9 @@ func (d *Driver) Claim(_ context.Context, from string, to sandbox.Spec) (sandbox
 	return h.Info(Name), nil
 }
 
-// Close stops listening. Sandboxes go on; a later New adopts them. Commands under way are killed by their inside.
+// Close ends the commands under way and stops listening. Sandboxes go on; a later New adopts them.
 func (d *Driver) Close() {
+	d.end(errClosed)
 	for _, h := range d.All() {
 		h.Mu.Lock()
 		d.unlisten(h)

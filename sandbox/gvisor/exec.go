@@ -11,7 +11,10 @@ import (
 	"bordereau/sandbox/home"
 )
 
-var errTimeLimit = errors.New("the command's time is over")
+var (
+	errTimeLimit = errors.New("the command's time is over")
+	errClosed    = errors.New("the driver was closed")
+)
 
 // Exec runs a command to its end. Nothing that it started outlives it.
 func (d *Driver) Exec(ctx context.Context, id string, cmd sandbox.Command) (sandbox.Result, error) {
@@ -49,8 +52,11 @@ func (d *Driver) run(ctx context.Context, h *home.Home, r home.Record, cmd sandb
 	if dir == "" {
 		dir = sandbox.WorkspaceDir
 	}
-	running, cancel := context.WithTimeoutCause(ctx, limit, errTimeLimit)
-	defer cancel()
+	running, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	timer := time.AfterFunc(limit, func() { cancel(errTimeLimit) })
+	defer timer.Stop()
+	defer context.AfterFunc(d.closed, func() { cancel(errClosed) })()
 	begun := d.cfg.Now()
 	end, err := l.Run(running, guest.Request{
 		Args: cmd.Args, Env: d.img.Env(cmd.Env), Dir: dir, OutputBytes: r.Limits.OutputBytes,
@@ -75,6 +81,8 @@ func (d *Driver) run(ctx context.Context, h *home.Home, r home.Record, cmd sandb
 		}
 	case ctx.Err() != nil:
 		return sandbox.Result{}, context.Cause(ctx)
+	case errors.Is(context.Cause(running), errClosed):
+		return sandbox.Result{}, &sandbox.Fault{Kind: sandbox.ErrInterrupted, Text: "the backend is closing"}
 	case errors.Is(context.Cause(running), errTimeLimit):
 		result.TimedOut = true
 		if result.ExitCode == 0 {

@@ -22,12 +22,15 @@ func (m *Manager) Start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	known := map[string]bool{}
+	known, states := map[string]bool{}, map[string]sandbox.State{}
+	for _, info := range infos {
+		states[info.ID] = info.State
+	}
 	m.mu.Lock()
 	for _, r := range records {
 		known[r.ID()] = true
 		if r.Ready && !r.Reaped {
-			m.slots[r.Conversation] = &slot{used: r.Used}
+			m.slots[r.Conversation] = &slot{used: r.Used, state: states[r.ID()]}
 		}
 	}
 	m.mu.Unlock()
