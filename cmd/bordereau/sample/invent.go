@@ -24,7 +24,7 @@ var workflows = []string{"New Business Intake", "Claims Intake", "Renewal Intake
 func pick[T any](rng *rand.Rand, list []T) T { return list[rng.IntN(len(list))] }
 
 // invent makes one submission: clean, then with what its plan plants, laid out, extracted and edited.
-func invent(cfg Config, rng *rand.Rand, org string, i int, received, today time.Time, todo planned) (*Submission, error) {
+func invent(cfg Config, rng *rand.Rand, org string, i int, received, today time.Time, todo planned, book *blank) (*Submission, error) {
 	b := &bundle{id: fmt.Sprintf("%s-%d-%05d", strings.ToUpper(org[:2]), received.Year(), i+1), carrier: todo.carrier, received: received, weak: map[string]bool{}}
 	b.effective = time.Date(received.Year(), received.Month(), received.Day(), 0, 0, 0, 0, time.UTC).AddDate(0, 0, 15+rng.IntN(25))
 	clean(b, rng)
@@ -49,7 +49,7 @@ func invent(cfg Config, rng *rand.Rand, org string, i int, received, today time.
 	}
 	slices.SortFunc(b.papers, func(a, c *paper) int { return strings.Compare(a.file, c.file) })
 	for n, p := range b.papers {
-		f, err := lay(p)
+		f, err := lay(p, book)
 		if err != nil {
 			return nil, fmt.Errorf("sample: %s of %s: %w", p.file, b.id, err)
 		}

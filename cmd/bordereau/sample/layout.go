@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"codeberg.org/go-pdf/fpdf"
-	"github.com/xuri/excelize/v2"
 )
 
 const xlsxType = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -79,12 +78,12 @@ func label(field string) string {
 }
 
 // lay turns a paper into a file in its own format.
-func lay(p *paper) (*File, error) {
+func lay(p *paper, book *blank) (*File, error) {
 	f := &File{Kind: p.kind, Name: p.file, Media: p.media, Received: p.received, Pages: 1}
 	var err error
 	switch p.media {
 	case xlsxType:
-		err = f.workbook(p)
+		err = f.workbook(p, book)
 	case "message/rfc822":
 		f.mail(p)
 	default:
@@ -219,72 +218,6 @@ func (f *File) pdfTable(d *fpdf.Fpdf, t *sheetTable, y float64, page *int, begin
 	return y
 }
 
-// workbook writes one sheet: title, fields, and the table with its header. A box is a cell's share of the used range.
-func (f *File) workbook(p *paper) error {
-	x := excelize.NewFile()
-	defer x.Close()
-	const sheet = "Sheet1"
-	cols, lines := 2, 2+len(p.fields)
-	for _, t := range p.tables {
-		cols = max(cols, len(t.cols))
-		lines += 2 + len(t.rows)
-	}
-	at := func(c, r int) [4]float64 {
-		return [4]float64{round4(float64(c) / float64(cols)), round4(float64(r) / float64(lines)), round4(float64(c+1) / float64(cols)), round4(float64(r+1) / float64(lines))}
-	}
-	sw, err := x.NewStreamWriter(sheet)
-	if err != nil {
-		return err
-	}
-	line := 0
-	write := func(values ...any) error {
-		line++
-		cell, err := excelize.CoordinatesToCellName(1, line)
-		if err != nil {
-			return err
-		}
-		return sw.SetRow(cell, values)
-	}
-	if err := write(p.title); err != nil {
-		return err
-	}
-	for _, fd := range p.fields {
-		if fd.value != "" {
-			f.Spots = append(f.Spots, &Spot{Field: fd.name, Text: fd.value, Page: 1, Box: at(1, line)})
-		}
-		if err := write(label(fd.name), fd.value); err != nil {
-			return err
-		}
-	}
-	for _, t := range p.tables {
-		if err := errorsOf(write(""), write(anys(t.cols, label)...)); err != nil {
-			return err
-		}
-		for i, r := range t.rows {
-			row := &Row{Table: t.name, Index: i + 1, Page: 1, Box: at(0, line)}
-			row.Box[2] = at(len(t.cols)-1, line)[2]
-			f.Rows = append(f.Rows, row)
-			for c, text := range r {
-				if text != "" {
-					f.Spots = append(f.Spots, &Spot{Row: row, Field: t.cols[c], Text: text, Page: 1, Box: at(c, line)})
-				}
-			}
-			if err := write(anys(r, func(s string) string { return s })...); err != nil {
-				return err
-			}
-		}
-	}
-	if err := sw.Flush(); err != nil {
-		return err
-	}
-	var out bytes.Buffer
-	if err := x.Write(&out); err != nil {
-		return fmt.Errorf("writing the workbook: %w", err)
-	}
-	f.Bytes, err = settle(out.Bytes())
-	return err
-}
-
 func errorsOf(errs ...error) error {
 	for _, err := range errs {
 		if err != nil {
@@ -292,14 +225,6 @@ func errorsOf(errs ...error) error {
 		}
 	}
 	return nil
-}
-
-func anys(list []string, f func(string) string) []any {
-	out := make([]any, len(list))
-	for i, s := range list {
-		out[i] = f(s)
-	}
-	return out
 }
 
 // mail writes a plain message. A box is a line's share of the message and a column's share of a hundred.

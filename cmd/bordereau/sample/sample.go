@@ -47,6 +47,10 @@ func Generate(ctx context.Context, cfg Config, id string) (*Org, error) {
 	org := &Org{ID: id, Name: orgNames[id], Submissions: make([]*Submission, size[0])}
 	arrivals := arrivals(today, size[0], size[1], cfg.Seed)
 	plans := plan(size[0], size[1])
+	book, err := newBlank()
+	if err != nil {
+		return nil, err
+	}
 	workers := max(2, runtime.GOMAXPROCS(0))
 	errs := make([]error, workers)
 	var wg sync.WaitGroup
@@ -57,7 +61,7 @@ func Generate(ctx context.Context, cfg Config, id string) (*Org, error) {
 					return
 				}
 				rng := rand.New(rand.NewPCG(cfg.Seed^hash(id), uint64(i)+1))
-				if org.Submissions[i], errs[w] = invent(cfg, rng, org.ID, i, arrivals[i], today, plans[i]); errs[w] != nil {
+				if org.Submissions[i], errs[w] = invent(cfg, rng, org.ID, i, arrivals[i], today, plans[i], book); errs[w] != nil {
 					return
 				}
 			}
