@@ -11,18 +11,27 @@ import (
 	"github.com/duckdb/duckdb-go/v2"
 )
 
-// Raw runs a statement on a file with the ordinary driver, one thread, and gives what the gate should give.
-func Raw(t testing.TB, path, statement string) (columns []string, out [][]any) {
+// Peer opens a file with the ordinary driver, one thread. What it returns runs a statement and gives what the gate should give.
+func Peer(t testing.TB, path string) func(statement string) (columns []string, out [][]any) {
 	t.Helper()
 	db, err := sql.Open("duckdb", path+"?access_mode=READ_ONLY&threads=1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close() //nolint:errcheck // it was only read
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	db.SetMaxOpenConns(1)
 	if _, err := db.ExecContext(t.Context(), "SET TimeZone='UTC'"); err != nil {
 		t.Fatal(err)
 	}
+	return func(statement string) ([]string, [][]any) { return collect(t, db, statement) }
+}
+
+func collect(t testing.TB, db *sql.DB, statement string) (columns []string, out [][]any) {
+	t.Helper()
 	rows, err := db.QueryContext(t.Context(), statement)
 	if err != nil {
 		t.Fatalf("raw: %v\n%s", err, statement)
