@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"testing"
+	"time"
 
 	"bordereau/tools/vin"
 	"bordereau/tools/vin/vpic"
@@ -104,4 +105,32 @@ func BenchmarkLoad(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N), "load-ms")
 	b.ReportMetric(float64(vpic.EmbeddedBytes()), "file-bytes")
 	runtime.KeepAlive(d)
+}
+
+// BenchmarkDecodeSlowest decodes one VIN of every manufacturer without a year, so that every scheme it ever had is compared, and reports the
+// slowest of them, each at its best of three.
+func BenchmarkDecodeSlowest(b *testing.B) {
+	data, err := shared()
+	if err != nil {
+		b.Fatal(err)
+	}
+	d := decoder(b)
+	for range b.N {
+		slowest := time.Duration(0)
+		for i := range data.WMIs {
+			w := data.WMIs[i].Code
+			v := w[:3] + "A123450A123456"
+			if len(w) == 6 {
+				v = w[:3] + "A123450A" + w[3:] + "567"
+			}
+			best := time.Hour
+			for range 3 {
+				start := time.Now()
+				d.Decode(v, vin.Hint{Year: 1991})
+				best = min(best, time.Since(start))
+			}
+			slowest = max(slowest, best)
+		}
+		b.ReportMetric(float64(slowest.Microseconds()), "slowest-µs")
+	}
 }

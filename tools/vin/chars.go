@@ -63,12 +63,11 @@ func (d *Decoder) spansOf(wmi *vpic.WMI) *charSpans {
 	return &charSpans{starts: starts, sets: make([]atomic.Pointer[charSets], len(starts))}
 }
 
-// notInVIN are letters that a range in a key may span but no VIN holds.
-var notInVIN = ^(vpic.Bit('I') | vpic.Bit('O') | vpic.Bit('Q'))
-
 // collectChars joins the keys of all schemas of the year, also of those that NHTSA has yet to check.
 func (d *Decoder) collectChars(wmi *vpic.WMI, year int) *charSets {
 	var sets charSets
+	// A range in a key may span letters that no VIN holds.
+	inVIN := ^(vpic.Bit('I') | vpic.Bit('O') | vpic.Bit('Q'))
 	for _, l := range d.data.LinksOf(wmi) {
 		if year < int(l.From) || year > int(l.To) {
 			continue
@@ -79,7 +78,7 @@ func (d *Decoder) collectChars(wmi *vpic.WMI, year int) *charSets {
 				if i == 5 || key[i] == vpic.Any {
 					continue // the bar in the key's place of position 9, or a wildcard
 				}
-				sets[i] |= key[i] & notInVIN
+				sets[i] |= key[i] & inVIN
 			}
 			if d.data.Keys.Formula[g.Key] {
 				d.addDigits(&sets, g.Key)
