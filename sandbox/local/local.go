@@ -89,3 +89,11 @@ func newGVisor(ctx context.Context, cfg Config) (Driver, error) {
 		Runsc: cfg.Runsc, Guest: cfg.Guest, Gov: cfg.Gov, Image: cfg.Image, Folder: filepath.Join(cfg.Folder, gvisor.Name), Doors: cfg.Doors, Log: cfg.Log,
 	})
 }
+
+// NameOf is the name of a driver that New gave.
+func NameOf(d Driver) string {
+	if _, ok := d.(*gvisor.Driver); ok {
+		return gvisor.Name
+	}
+	return bubblewrap.Name
+}
