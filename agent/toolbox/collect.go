@@ -78,9 +78,6 @@ func (s *session) Collect(ctx context.Context) ([]journal.Artifact, error) {
 	err := p.do(ctx, func(id string) error {
 		var err error
 		out, err = s.collect(ctx, id)
-		if err == nil {
-			p.keep(ctx, id)
-		}
 		return err
 	})
 	if err == nil {
@@ -126,8 +123,9 @@ func (s *session) collect(ctx context.Context, id string) ([]journal.Artifact, e
 		}
 	}
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	maps.Copy(p.seen, seen)
-	p.mu.Unlock()
+	p.keep(ctx)
 	return out, nil
 }
 

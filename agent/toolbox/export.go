@@ -47,6 +47,7 @@ func (s *session) fetchExport(ctx context.Context, c turn.Call, r turn.Result) (
 		return r, &turn.Failure{Component: "governance", Class: "internal", Message: "governance named an export of an impossible size"}
 	}
 	file := path.Join(sandbox.WorkspaceDir, "data", artifact.CleanName("query-"+head.AuditID+"."+e.Format))
+	s.space.touch()
 	err := s.space.do(ctx, func(id string) error {
 		in := &parts{ctx: ctx, s: s, base: e.URI, count: e.Parts, sum: sha256.New(), progress: func(n int) {
 			s.observer.Progress(c.ID, turn.Progress{Message: "fetching the whole result", Done: float64(n), Total: float64(e.Parts)})

@@ -110,6 +110,7 @@ func (s *session) writeFile(ctx context.Context, c turn.Call) (turn.Result, erro
 	if len(in.Content) > maxWrite {
 		return turn.Result{}, &fault{Code: "too_large", Component: "toolbox", Message: fmt.Sprintf("the content has more than %d bytes", maxWrite), Hint: "make large files with a program, by the tool run"}
 	}
+	s.space.touch()
 	if err := s.space.do(ctx, func(id string) error {
 		return s.c.Sandboxes.WriteFile(ctx, id, file, strings.NewReader(in.Content))
 	}); err != nil {

@@ -55,6 +55,7 @@ func (s *session) run(ctx context.Context, c turn.Call) (turn.Result, error) {
 	if err != nil {
 		return turn.Result{}, err
 	}
+	s.space.touch()
 	out := &output{progress: func(line string) { s.observer.Progress(c.ID, turn.Progress{Message: line}) }, now: s.c.Now}
 	step := strings.NewReplacer(":", "-", "/", "-").Replace(c.Key)
 	res, err := s.c.Sandboxes.Exec(ctx, id, sandbox.Command{

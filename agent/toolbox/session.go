@@ -115,6 +115,7 @@ func (s *session) Call(ctx context.Context, c turn.Call) (turn.Result, error) {
 
 // Save keeps a tool's whole output in the workspace.
 func (s *session) Save(ctx context.Context, name string, content []byte) (string, error) {
+	s.space.touch()
 	file := path.Join(sandbox.WorkspaceDir, "outputs", artifact.CleanName(name))
 	return file, s.space.do(ctx, func(id string) error {
 		return s.c.Sandboxes.WriteFile(ctx, id, file, strings.NewReader(string(content)))
@@ -123,7 +124,7 @@ func (s *session) Save(ctx context.Context, name string, content []byte) (string
 
 // Close stops what the tools started and takes the token out of the sandbox.
 func (s *session) Close(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
 	defer cancel()
 	s.stop()
 	s.workers.Wait()

@@ -18,12 +18,12 @@ type space struct {
 
 	mu       sync.Mutex // held while fetching: whoever else needs the sandbox waits for the same fetch
 	id       string     // "" while not fetched
-	held     []string   // acquired and to be released
 	note     string     // to tell with the next result
 	token    string     // the token that the sandbox holds
 	synced   map[string]string
 	baseline map[string]stamp
 	seen     map[string]stamp
+	dirty    bool // something was done in it since the workspace was kept
 }
 
 // stamp tells whether a file changed.
@@ -63,7 +63,6 @@ func (p *space) fetch(ctx context.Context) error {
 		return fmt.Errorf("fetching the sandbox: %w", err)
 	}
 	s.token.move(w.ID)
-	p.held = append(p.held, w.ID)
 	p.id, p.token, p.synced = w.ID, "", map[string]string{}
 	if w.Note != "" {
 		p.note = w.Note
@@ -127,6 +126,31 @@ func (p *space) putDocuments(ctx context.Context) error {
 	return nil
 }
 
+// touch notes that something is going to change in the workspace.
+func (p *space) touch() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.dirty = true
+}
+
+// keep stores the workspace when something was done in it. A copy that fails costs nothing unless the sandbox is lost too,
+// so the turn goes on; what is lost then is told. The lock is held.
+func (p *space) keep(ctx context.Context) {
+	s := p.s
+	if p.id == "" || !p.dirty {
+		return
+	}
+	left, err := s.c.Workspaces.Keep(ctx, p.id)
+	if err != nil {
+		s.log.WarnContext(ctx, "workspace not kept", slog.String("sandbox", p.id), slog.Any("error", err))
+		return
+	}
+	if len(left) > 0 {
+		s.log.InfoContext(ctx, "workspace kept in part", slog.String("sandbox", p.id), slog.Int("left", len(left)))
+	}
+	p.dirty = false
+}
+
 func (p *space) documents(ctx context.Context) (map[string]int64, error) {
 	there := map[string]int64{}
 	files, err := p.s.c.Sandboxes.ListFiles(ctx, p.id, sandbox.DocumentsDir)
@@ -173,14 +197,20 @@ func (p *space) drop(id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.id == id {
-		p.id = ""
+		p.forget()
 	}
+}
+
+// forget gives the sandbox back. The lock is held.
+func (p *space) forget() {
+	p.s.c.Workspaces.Release(p.id)
+	p.id, p.token = "", ""
 }
 
 // dropIfLost forgets the sandbox when err says that it is gone. The lock is held.
 func (p *space) dropIfLost(err error) error {
-	if lost(err) {
-		p.id = ""
+	if lost(err) && p.id != "" {
+		p.forget()
 	}
 	return err
 }
@@ -198,34 +228,22 @@ func (p *space) takeNote() string {
 	return note
 }
 
-// keep makes the workspace survive its sandbox. Work goes on where that fails: what is lost then is told if it is lost.
-func (p *space) keep(ctx context.Context, id string) {
-	left, err := p.s.c.Workspaces.Keep(ctx, id)
-	if err != nil {
-		p.s.log.WarnContext(ctx, "workspace not kept", slog.String("sandbox", id), slog.Any("error", err))
-	}
-	if len(left) > 0 {
-		p.s.log.InfoContext(ctx, "files not kept", slog.String("sandbox", id), slog.Int("files", len(left)))
-	}
-}
-
-// close takes the token out of the sandbox and lets it rest. One that is gone has no token.
+// close takes the token out of the sandbox, keeps the workspace and gives the sandbox back. One that is gone has no token.
 func (p *space) close(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	defer func() {
-		for _, id := range p.held {
-			p.s.c.Workspaces.Release(id)
-		}
-		p.held = nil
-	}()
-	if p.id == "" || p.token == "" {
+	if p.id == "" {
 		return nil
 	}
-	err := p.s.c.Sandboxes.SetToken(ctx, p.id, "")
-	p.token = ""
+	var err error
+	if p.token != "" {
+		err = p.s.c.Sandboxes.SetToken(ctx, p.id, "")
+	}
 	if lost(err) {
-		return nil
+		err = nil
+	} else {
+		p.keep(ctx)
 	}
+	p.forget()
 	return err
 }

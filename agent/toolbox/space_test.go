@@ -30,6 +30,8 @@ type folders struct {
 	note     string
 	token    string
 	fetches  int
+	keeps    int
+	releases int
 	failNext []error // of Exec
 }
 
@@ -49,8 +51,18 @@ func (f *folders) Acquire(context.Context, string, string) (Workspace, error) {
 	return Workspace{ID: f.id, Note: note}, nil
 }
 
-func (f *folders) Keep(context.Context, string) ([]string, error) { return nil, nil }
-func (f *folders) Release(string)                                 {}
+func (f *folders) Keep(context.Context, string) ([]string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.keeps++
+	return nil, nil
+}
+
+func (f *folders) Release(string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.releases++
+}
 
 func (f *folders) acquired() int {
 	f.mu.Lock()
@@ -209,6 +221,9 @@ func TestRun(t *testing.T) {
 	}
 	if err := tools.Close(t.Context()); err != nil || r.boxes.token != "" {
 		t.Errorf("the token stays in the sandbox (%v)", err)
+	}
+	if r.boxes.keeps != 1 || r.boxes.releases != r.boxes.fetches {
+		t.Errorf("kept %d times, released %d of %d", r.boxes.keeps, r.boxes.releases, r.boxes.fetches)
 	}
 }
 
