@@ -65,7 +65,7 @@ func contains(list []int32, n int32) bool {
 }
 
 // calculate multiplies or divides as NHTSA's database does with decimals: a product keeps all decimal places, a quotient has as many as the
-// dividend plus the divisor's digits plus one, at least six.
+// dividend plus the divisor's digits plus one, at least six, and is cut off there, not rounded.
 func calculate(x string, c vpic.Conversion) (string, bool) {
 	x = strings.TrimSpace(x)
 	a, ok := new(big.Rat).SetString(x)
@@ -79,9 +79,20 @@ func calculate(x string, c vpic.Conversion) (string, bool) {
 		if strings.HasPrefix(c.Factor, "0.") {
 			digits = decimals(c.Factor)
 		}
-		return new(big.Rat).Quo(a, b).FloatString(max(6, places+digits+1)), b.Sign() != 0
+		return quotient(a, b, max(6, places+digits+1))
 	}
 	return new(big.Rat).Mul(a, b).FloatString(places + decimals(c.Factor)), true
+}
+
+// quotient divides and cuts off after that many places.
+func quotient(a, b *big.Rat, places int) (string, bool) {
+	if b.Sign() == 0 {
+		return "", false
+	}
+	q := new(big.Rat).Quo(a, b)
+	scale := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(places)), nil)
+	whole := new(big.Int).Quo(new(big.Int).Mul(q.Num(), scale), q.Denom())
+	return new(big.Rat).SetFrac(whole, scale).FloatString(places), true
 }
 
 func decimals(s string) int {
