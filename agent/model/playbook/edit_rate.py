@@ -151,7 +151,7 @@ def summary(ask, head, fields, edited, days):
     order = (edited.sum(axis=1) / fields.sum(axis=1)).sort_values(ascending=False, kind="stable").index
     print(json.dumps({"edit_rate": {
         "workflow": ask["workflow"], "from": ask["from"], "to": ask["to"], "days": len(days), "parts": keys,
-        "audit_id": head.get("audit_id", ""), "generation": head.get("generation", ""), "fields": len(order),
+        "audit_id": head.get("audit_id", ""), "generation": head.get("generation", ""), "fields": len(order), "cut": bool(head.get("truncated")),
         "all": line("All fields", edited.sum(), fields.sum()),
         "lines": [line(n, edited.loc[n], fields.loc[n]) for n in order[:60]],
         "files": sorted(f for f in os.listdir(OUT) if f.startswith("edit-rate.")),

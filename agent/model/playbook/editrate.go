@@ -107,6 +107,7 @@ type rates struct {
 	All        rateLine   `json:"all"`
 	Lines      []rateLine `json:"lines"`
 	Files      []string   `json:"files"`
+	Cut        bool       `json:"cut"` // the rows were cut by policy: the figures are of a part
 }
 
 // rateLine is one field: pairs of edited and extracted.
@@ -139,6 +140,9 @@ func (r rates) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## Fields edited by a human: %s\n\n", scope)
 	fmt.Fprintf(&b, "**%s** of %s extracted fields were edited by a person (%s).\n\n", percent(r.All.Total), thousands(r.All.Total[1]), thousands(r.All.Total[0]))
+	if r.Cut {
+		b.WriteString("**The data was cut by policy before it was counted: these figures are of a part only.**\n\n")
+	}
 	b.WriteString(table(head, rows))
 	if len(r.Lines) < r.Fields {
 		fmt.Fprintf(&b, "\nThe %d fields edited most of %d; the workbook has all.\n", len(r.Lines), r.Fields)

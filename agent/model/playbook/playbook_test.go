@@ -101,6 +101,7 @@ func shown(input json.RawMessage) string {
 	}
 	if s, ok := m["script"].(string); ok {
 		s = strings.Replace(s, strings.TrimRight(editRateProgram, "\n"), "(edit_rate.py)", 1)
+		s = strings.Replace(s, strings.TrimRight(vinsProgram, "\n"), "(vins.py)", 1)
 		m["script"] = strings.Replace(s, strings.TrimRight(chartProgram, "\n"), "(chart.py)", 1)
 		return fmt.Sprintf("timeout %v\n%s", m["timeout_seconds"], m["script"])
 	}
@@ -178,11 +179,12 @@ func TestPlays(t *testing.T) {
 		"vins":                       {asks: []string{"decode 1XPBDP9X5FD257820 please"}, answers: answerer{"decode_vins": {`{"data_date":"2026-10-01","results":[{"ref":"1XPBDP9X5FD257820","vin":"1XPBDP9X5FD257820","Make":"PETERBILT","Model":"579","ModelYear":"2015","VehicleType":"TRUCK","conclusive":true,"checks":[]}]}`}}},
 		"vehicle-schedule": {
 			asks: []string{"Check the vehicle schedule of submission S-3"},
-			answers: answerer{
-				"sql":         {`{"audit_id":"a-1","generation":"g-1","columns":[{"name":"unit_no"},{"name":"year"},{"name":"make"},{"name":"model"},{"name":"body_type"},{"name":"gvw"},{"name":"vin"},{"name":"row_index"}],"rows":[["1",2015,"Peterbilt","579","Tractor",80000,"1XPBDP9X5FD257820",1],["2",2016,"Kenworth",null,"Tractor",null,null,2]],"row_count":2}`},
-				"decode_vins": {`{"data_date":"2026-10-01","results":[{"ref":"unit 1","vin":"1XPBDP9X5FD257820","Make":"PETERBILT","Model":"579","ModelYear":"2015","VehicleType":"TRUCK","conclusive":false,"checks":[{"field":"year","verdict":"conflict","stated":"2014","decoded":"2015"},{"field":"make","verdict":"agrees"}]}]}`},
-			},
+			answers: answerer{"run": {"exit code 0 after 1.0 s\n" + `{"vins":{"asked":2,"without_vin":1,"audit_id":"a-1","generation":"g-1","data_date":"2026-10-01","differ":1,"results":[` +
+				`{"ref":"unit 1","vin":"1XPBDP9X5FD257820","Make":"PETERBILT","Model":"579","ModelYear":"2015","VehicleType":"TRUCK","conclusive":false,"checks":[{"field":"year","verdict":"conflict","stated":"2014","decoded":"2015"}]},` +
+				`{"ref":"unit 2","vin":"1XKYD49X1GJ123456","Make":"KENWORTH","Model":"T680","ModelYear":"2016","VehicleType":"TRUCK","conclusive":true,"checks":[]}]}}`}},
 		},
+		"vehicle-schedule-missing": {asks: []string{"Check the vehicle schedule of submission S-99"}, answers: answerer{"run": {"exit code 0 after 1.0 s\n" + `{"vins":{"asked":0,"without_vin":0,"results":[]}}`}}},
+		"vins-many":                {asks: []string{"decode 1XPBDP9X5FD257820, 1XPBDP9X5FD257821, 1XPBDP9X5FD257822 and 1XPBDP9X5FD257823"}, answers: answerer{"run": {"!exit code 5 after 1.0 s\ngov: unavailable"}}},
 		"submission": {
 			asks: []string{"Summarise submission S-3"},
 			answers: answerer{"sql": {

@@ -173,10 +173,41 @@ func TestScriptHoldsHostileNames(t *testing.T) {
 	if n := strings.Count(script, "\nEND_OF_SQL\n"); n != 1 {
 		t.Errorf("the heredoc ends %d times:\n%s", n, script)
 	}
-	if strings.Contains(editRateProgram, "END_OF_") || strings.Contains(chartProgram, "END_OF_") {
+	if strings.Contains(editRateProgram, "END_OF_") || strings.Contains(chartProgram, "END_OF_") || strings.Contains(vinsProgram, "END_OF_") {
 		t.Error("a program could end its heredoc")
 	}
 	if len(p.script("Claims Intake")) > 60<<10 {
 		t.Error("the script is too long for one argument")
+	}
+}
+
+// The vehicles of a schedule are decoded by gov; a stand-in answers here as gov does.
+func TestVINsProgram(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	gov := "#!/bin/sh\ncat > /dev/null < \"$4\"\necho '{\"data_date\":\"2026-10-01\",\"results\":[" +
+		"{\"ref\":\"unit 1\",\"vin\":\"A\",\"Make\":\"VOLVO\",\"conclusive\":true,\"checks\":[{\"field\":\"make\",\"verdict\":\"agrees\"}],\"BodyClass\":\"x\"}," +
+		"{\"ref\":\"row 2\",\"vin\":\"B\",\"Make\":\"\",\"ErrorText\":\"no\",\"conclusive\":false,\"checks\":[{\"field\":\"vin\",\"verdict\":\"conflict\"}]}]}'\n"
+	if err := os.WriteFile(filepath.Join(dir, "gov"), []byte(gov), 0o700); err != nil { // #nosec G306 -- a program
+		t.Fatal(err)
+	}
+	for file, text := range map[string]string{"vins.py": vinsProgram, "rows.csv": "unit_no,year,make,model,body_type,gvw,vin\n1,2015,Volvo,VNL,Tractor,80000,A\n,x,,,,,B\n3,,,,,,\n"} {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), "/usr/bin/python3", "vins.py")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"))
+	raw, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, raw)
+	}
+	var said struct{ VINs decodes }
+	if !lastJSON(string(raw), &said) || said.VINs.Asked != 2 || said.VINs.WithoutVIN != 1 || said.VINs.Results[0].Ref != "row 2" || len(said.VINs.Results[1].Checks) != 0 {
+		t.Errorf("said %s", raw)
+	}
+	rows, err := os.ReadFile(filepath.Join(dir, "rows.json"))
+	if want := `[{"ref": "unit 1", "vin": "A", "make": "Volvo", "model": "VNL", "body_type": "Tractor", "year": 2015, "gvw": 80000}, {"ref": "row 2", "vin": "B"}]`; err != nil || string(rows) != want {
+		t.Errorf("asked for %s, %v", rows, err)
 	}
 }

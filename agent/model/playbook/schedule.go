@@ -1,81 +1,88 @@
 package playbook
 
 import (
+	_ "embed" // the programs that run in the sandbox
 	"encoding/json"
 	"fmt"
 	"strings"
 )
 
-// schedule checks the vehicles of a submission, or VINs that the person names, against what their VINs decode to.
+// schedule checks the vehicles of a submission, or VINs that the person names, against what their VINs decode to. A few VINs
+// are asked for directly; a decode is long, so many are looked at by code in the sandbox, which keeps what differs.
 type schedule struct{ slots }
 
-// maxVehicles is what one look reads; a tool's answer to a model holds no more rows.
-const maxVehicles = 500
+//go:embed vins.py
+var vinsProgram string
+
+// fewVINs is how many decodes fit into what a model is shown of one result.
+const fewVINs = 3
 
 func (p schedule) next(s *scene) reply {
-	var vehicles []map[string]any
 	switch {
-	case len(p.vins) > 0:
-		for _, v := range p.vins {
-			vehicles = append(vehicles, map[string]any{"vin": v, "ref": v})
-		}
-	case len(p.submissions) == 1:
-		d, ok := s.last("sql")
-		if !ok {
-			return s.do("", "sql", map[string]any{"max_rows": maxVehicles, "query": "SELECT unit_no, year, make, model, body_type, gvw, vin, row_index FROM vehicles\n" +
-				"WHERE submission_id = " + literal(p.submissions[0]) + "\nORDER BY document_id, row_index"})
-		}
-		g, ok := readGrid(d.text)
-		if !ok {
-			return say("The vehicles were read, but the answer can't be understood:\n\n%s", quote(d.text[:min(len(d.text), 400)]))
-		}
-		if len(g.Rows) == 0 {
-			return say("Submission %s has no vehicle rows, or there is no such submission in your organisation.", plain(p.submissions[0]))
-		}
-		vehicles = g.vehicles()
-	case len(p.submissions) > 1:
-		return say("I check one submission's vehicles at a time. Which one: %s?", strings.Join(p.submissions, ", "))
-	default:
+	case len(p.vins) == 0 && len(p.submissions) == 0:
 		return say("Whose vehicles shall I check? Name a submission, such as \"check the vehicle schedule of submission S-1\", or give the VINs.")
+	case len(p.vins) == 0 && len(p.submissions) > 1:
+		return say("I check one submission's vehicles at a time. Which one: %s?", strings.Join(p.submissions, ", "))
+	case len(p.vins) > 0 && len(p.vins) <= fewVINs:
+		d, ok := s.last("decode_vins")
+		if !ok {
+			return s.do("", "decode_vins", map[string]any{"vins": p.named()})
+		}
+		var a decodes
+		if err := json.Unmarshal([]byte(d.text), &a); err != nil || a.Results == nil {
+			return say("The VINs were decoded, but the answer can't be read here whole. Ask for fewer at once.")
+		}
+		return say("%s", p.text(a))
 	}
-	if len(vehicles) == 0 {
-		return say("No vehicle row of submission %s has a VIN, so there is nothing to decode.", plain(p.submissions[0]))
-	}
-	d, ok := s.last("decode_vins")
+	d, ok := s.last("run")
 	if !ok {
-		return s.do("", "decode_vins", map[string]any{"vins": vehicles})
+		return s.do("", "run", map[string]any{"script": p.script(), "timeout_seconds": 300})
 	}
-	return say("%s", p.text(d.text, len(vehicles)))
+	var out struct {
+		VINs *decodes `json:"vins"`
+	}
+	if !lastJSON(d.text, &out) || out.VINs == nil {
+		return say("The VINs were decoded, but the summary can't be read. The program said:\n\n%s", quote(tail(d.text, 1200)))
+	}
+	if out.VINs.Asked == 0 {
+		return say("Submission %s has no vehicle row with a VIN, or there is no such submission in your organisation.", plain(p.submissions[0]))
+	}
+	return say("%s", p.text(*out.VINs))
 }
 
-// vehicles makes the rows of the query into what decode_vins takes; absent values stay absent.
-func (g grid) vehicles() []map[string]any {
-	var out []map[string]any
-	for i, row := range g.Rows {
-		v := map[string]any{}
-		for j, c := range g.Columns {
-			if j >= len(row) || row[j] == nil {
-				continue
-			}
-			switch c.Name {
-			case "year", "gvw":
-				if n, ok := row[j].(json.Number); ok {
-					v[c.Name] = n
-				}
-			case "make", "model", "body_type", "vin":
-				v[c.Name] = cell(row[j])
-			case "unit_no":
-				v["ref"] = "unit " + cell(row[j])
-			}
-		}
-		if v["ref"] == nil {
-			v["ref"] = fmt.Sprintf("row %d", i+1)
-		}
-		if text, ok := v["vin"].(string); ok && text != "" {
-			out = append(out, v)
-		}
+func (p schedule) named() []map[string]any {
+	var rows []map[string]any
+	for _, v := range p.vins {
+		rows = append(rows, map[string]any{"vin": v, "ref": v})
 	}
-	return out
+	return rows
+}
+
+func (p schedule) script() string {
+	head := []string{"set -euo pipefail", "mkdir -p /workspace/work/vins", "cd /workspace/work/vins", "rm -f rows.csv rows.csv.json rows.json"}
+	if len(p.vins) > 0 {
+		raw, err := json.Marshal(p.named())
+		if err != nil {
+			raw = []byte("[]")
+		}
+		head = append(head, "cat > rows.json <<'END_OF_ROWS'", string(raw), "END_OF_ROWS")
+	} else {
+		head = append(head, "cat > vins.sql <<'END_OF_SQL'",
+			"SELECT unit_no, year, make, model, body_type, gvw, vin\nFROM vehicles\nWHERE submission_id = "+literal(p.submissions[0])+"\nORDER BY document_id, row_index",
+			"END_OF_SQL", "gov sql -f vins.sql -o rows.csv > gov.log")
+	}
+	return strings.Join(append(head, "cat > vins.py <<'END_OF_PROGRAM'", strings.TrimRight(vinsProgram, "\n"), "END_OF_PROGRAM",
+		"/usr/bin/python3 vins.py"), "\n") + "\n"
+}
+
+// decodes is the answer of decode_vins, or what the program made of it.
+type decodes struct {
+	DataDate   string    `json:"data_date"`
+	Results    []decoded `json:"results"`
+	Asked      int       `json:"asked"`
+	WithoutVIN int       `json:"without_vin"`
+	AuditID    string    `json:"audit_id"`
+	Generation string    `json:"generation"`
 }
 
 type decoded struct {
@@ -99,51 +106,59 @@ type check struct {
 	Note    string `json:"note"`
 }
 
-func (p schedule) text(answer string, asked int) string {
-	var a struct {
-		DataDate string    `json:"data_date"`
-		Results  []decoded `json:"results"`
+func (d decoded) notes() []string {
+	var notes []string
+	for _, c := range d.Checks {
+		if c.Verdict == "agrees" || c.Verdict == "variant" {
+			continue
+		}
+		note := c.Field + ": " + c.Verdict
+		switch {
+		case c.Stated != "" || c.Decoded != "":
+			note += fmt.Sprintf(" (stated %s, decoded %s)", or(c.Stated, "nothing"), or(c.Decoded, "nothing"))
+		case c.Note != "":
+			note += " (" + c.Note + ")"
+		}
+		notes = append(notes, note)
 	}
-	if err := json.Unmarshal([]byte(answer), &a); err != nil || a.Results == nil {
-		return "The VINs were decoded, but the answer is too long to read here whole. Ask for a reconciliation of the submission: its report lists each vehicle."
+	if notes == nil && d.Make == "" && d.ErrorText != "" {
+		notes = append(notes, d.ErrorText)
 	}
+	return notes
+}
+
+func (p schedule) text(a decodes) string {
 	var rows [][]string
 	bad := 0
 	for _, r := range a.Results {
-		var notes []string
-		for _, c := range r.Checks {
-			if c.Verdict == "agrees" || c.Verdict == "variant" {
-				continue
-			}
-			note := c.Field + ": " + c.Verdict
-			if c.Stated != "" || c.Decoded != "" {
-				note += fmt.Sprintf(" (stated %s, decoded %s)", or(c.Stated, "nothing"), or(c.Decoded, "nothing"))
-			}
-			notes = append(notes, note)
-		}
-		if notes == nil && r.Make == "" && r.ErrorText != "" {
-			notes = append(notes, r.ErrorText)
-		}
+		notes := r.notes()
 		if notes != nil {
 			bad++
 		}
 		if r.Conclusive != nil && !*r.Conclusive {
-			notes = append(notes, "the decode is not conclusive")
+			notes = append(notes, "the VIN alone doesn't tell the year")
 		}
 		rows = append(rows, []string{r.Ref, r.VIN, r.Year, r.Make, r.Model, r.VehicleType, or(strings.Join(notes, "; "), "agrees")})
 	}
+	total := max(a.Asked, len(a.Results))
 	var b strings.Builder
 	what := "VINs you named"
-	if len(p.submissions) == 1 && len(p.vins) == 0 {
+	if len(p.vins) == 0 {
 		what = "vehicle schedule of submission " + plain(p.submissions[0])
 	}
-	fmt.Fprintf(&b, "## Check of the %s\n\n%s decoded, **%d with something to look at**.\n\n", what, count(len(a.Results), "vehicle", "vehicles"), bad)
+	fmt.Fprintf(&b, "## Check of the %s\n\n%s decoded, **%d with something to look at**.\n\n", what, count(total, "vehicle", "vehicles"), bad)
 	b.WriteString(table([]string{"ref", "VIN", "year", "make", "model", "type", "check"}, rows))
-	if asked >= maxVehicles {
-		fmt.Fprintf(&b, "\nOnly the first %d vehicles were read.\n", maxVehicles)
+	if len(rows) < total {
+		fmt.Fprintf(&b, "\n%d of %d are shown, those with something to look at first.\n", len(rows), total)
+	}
+	if a.WithoutVIN > 0 {
+		fmt.Fprintf(&b, "\n%s without a VIN could not be decoded.\n", count(a.WithoutVIN, "row", "rows"))
 	}
 	if a.DataDate != "" {
 		fmt.Fprintf(&b, "\nDecoded with NHTSA vPIC data of %s.", plain(a.DataDate))
+	}
+	if a.AuditID != "" {
+		fmt.Fprintf(&b, " Source: audit id `%s`, data generation `%s`.", plain(a.AuditID), plain(a.Generation))
 	}
 	return b.String()
 }
