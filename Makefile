@@ -26,14 +26,17 @@ setup: $(BIN)/runsc
 setup-test: setup
 	@.ci/debian-packages $(TEST_PACKAGES)
 
-build: setup $(BIN)/bordereau $(BIN)/gov ## build the programs into build/bin
+build: setup $(BIN)/bordereau $(BIN)/gov $(BIN)/guest ## build the programs into build/bin
 
 # The program embeds the lists it needs; go itself knows what is stale.
 $(BIN)/bordereau: FORCE
-	@go build -trimpath -o $@ ./cmd/bordereau
+	@go build -o $@ ./cmd/bordereau
 
 $(BIN)/gov: FORCE
-	@CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o $@ ./cmd/gov
+	@CGO_ENABLED=0 go build -ldflags='-s -w' -o $@ ./cmd/gov
+
+$(BIN)/guest: FORCE
+	@CGO_ENABLED=0 go build -ldflags='-s -w' -o $@ ./cmd/guest
 
 # gVisor's runtime, from its Go module at the version that .ci/runsc.mod pins; some three minutes the first time.
 $(BIN)/runsc: .ci/runsc.mod .ci/runsc.sum

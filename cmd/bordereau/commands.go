@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"bordereau/governance/duck"
 )
 
 // command is one subcommand.
@@ -17,7 +19,19 @@ type command struct {
 
 // commands is the whole list, in the order of the help.
 func commands() []command {
-	return []command{}
+	return []command{
+		{"serve", "serve all roles on this machine", runServe},
+		{"demo", "do the main job on a sample organisation", runDemo},
+		{"ask", "ask a running Bordereau a question", runAsk},
+		{"import", "import submissions and what was extracted from them", runImport},
+		{"query", "run SQL through the gate", runQuery},
+		{"vin", "decode VINs, check a vehicle schedule", runVIN},
+		{"audit", "verify or export the audit chain", runAudit},
+		{"policy", "check a policy file", runPolicy},
+		{"version", "say which version this is", runVersion},
+		{duck.WorkerCommand, "", runDuckWorker},
+		{"dataset-builder", "", runDatasetBuilder},
+	}
 }
 
 func run(ctx context.Context, args []string, std stdio) error {

@@ -90,7 +90,7 @@ func (r *reader) policy(doc *yaml.Node) *Policy {
 		}
 	}
 	if n := f["roles"]; n != nil {
-		roles := r.mapping(n, "roles", nil, []string{"underwriter", "analyst", "auditor", "admin"})
+		roles := r.mapping(n, "roles", nil, []string{"underwriter", "analyst", "auditor", "admin", "reconciler"})
 		if len(roles) == 0 {
 			r.problem(n, "roles: want at least one")
 		}

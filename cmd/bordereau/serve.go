@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"crypto/ed25519"
+	"flag"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"bordereau/agent/identity"
+	"bordereau/governance/turntoken"
+)
+
+// runServe serves all roles until it is told to stop.
+func runServe(ctx context.Context, args []string, std stdio) error {
+	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
+	withSample := flags.Bool("sample", false, "import the sample organisations if the data folder is empty")
+	c, err := loadConfig(flags, args, std)
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(std.Err, nil))
+	if *withSample {
+		if err := importSample(ctx, c, log, std, time.Now()); err != nil {
+			return err
+		}
+	}
+	s, err := start(ctx, c, log)
+	if err != nil {
+		return err
+	}
+	defer s.stop()
+	fmt.Fprintf(std.Out, "Bordereau listens on %s, sandboxes by %s\n", s.url, s.sandboxes)
+	for _, org := range s.organisations {
+		fmt.Fprintf(std.Out, "  organisation %s: key in %s\n", org, keyFile(c.Data, org))
+	}
+	<-ctx.Done()
+	fmt.Fprintln(std.Out, "Stopping: turns under way are handed over")
+	return nil
+}
+
+// system is all roles, running.
+type system struct {
+	url           string // for people
+	sandboxes     string // the driver's name
+	organisations []string
+	stop          func()
+}
+
+// start starts every role on this machine, in the order in which they need each other, and returns when it answers.
+func start(ctx context.Context, c config, log *slog.Logger) (s *system, err error) {
+	var open closers
+	stop := func() { open.close(context.WithoutCancel(ctx), log) }
+	defer func() {
+		if err != nil {
+			stop()
+		}
+	}()
+	key, err := signingKey(c.path("keys", "turn-token"))
+	if err != nil {
+		return nil, err
+	}
+	stamp, err := secret(c.path("keys", "stamp"), 32)
+	if err != nil {
+		return nil, err
+	}
+	stamper := turntoken.Stamper{Secret: stamp}
+
+	turns, directory, library, err := openJournal(ctx, c, &open)
+	if err != nil {
+		return nil, err
+	}
+	plane, err := openDataPlane(ctx, c, log, &open)
+	if err != nil {
+		return nil, err
+	}
+	mcp, err := serveGovernance(plane, c, turns, key.Public().(ed25519.PublicKey), stamper, log, &open)
+	if err != nil {
+		return nil, err
+	}
+	inside := http.NewServeMux()
+	inside.Handle("/mcp", mcp)
+	metrics := prometheus.NewRegistry()
+	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	// Beside governance, where no person's browser comes, and doors let nothing but MCP through.
+	inside.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}))
+	address, stopListening, err := listenLocal(ctx, c.Governance.Listen, inside, log)
+	if err != nil {
+		return nil, fmt.Errorf("governance: %w", err)
+	}
+	open.add(stopListening)
+	endpoint := "http://" + address + "/mcp"
+
+	sandboxes, err := openSandboxes(ctx, c, endpoint, stamper, log, &open)
+	if err != nil {
+		return nil, err
+	}
+	face, err := serveAgent(ctx, c, agentParts{
+		journal: turns, directory: directory, library: library, minter: turntoken.Minter{Key: key, Issuer: tokenIssuer, Audience: tokenAudience},
+		stamper: stamper, mcp: endpoint, sandboxes: sandboxes, metrics: metrics, log: log,
+	}, &open)
+	if err != nil {
+		return nil, err
+	}
+	organisations, err := enrolAll(ctx, c, plane, directory)
+	if err != nil {
+		return nil, err
+	}
+	address, stopListening, err = listenLocal(ctx, c.Listen, face, log)
+	if err != nil {
+		return nil, err
+	}
+	open.add(stopListening)
+	return &system{url: "http://" + address, sandboxes: sandboxes.name, organisations: organisations, stop: stop}, nil
+}
+
+// enrolAll gives each organisation that has data an account and a first key.
+func enrolAll(ctx context.Context, c config, plane *dataPlane, directory *identity.Directory) ([]string, error) {
+	all, err := plane.store.Organisations(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]string, 0, len(all))
+	for _, o := range all {
+		if err := enrol(ctx, c, directory, o.Org, o.Org); err != nil {
+			return nil, err
+		}
+		ids = append(ids, o.Org)
+	}
+	return ids, nil
+}
+
+// listen opens a TCP address and says what to do when it is taken.
+func listen(ctx context.Context, address string) (net.Listener, error) {
+	var l net.ListenConfig
+	listener, err := l.Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listening on %s: %w: stop what listens there, or configure another address", address, err)
+	}
+	return listener, nil
+}

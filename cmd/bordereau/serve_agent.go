@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"bordereau/agent/artifact"
+	"bordereau/agent/httpapi"
+	"bordereau/agent/identity"
+	"bordereau/agent/journal"
+	"bordereau/agent/stream"
+	"bordereau/agent/toolbox"
+	"bordereau/agent/turn"
+	"bordereau/governance/turntoken"
+	"bordereau/migrations"
+)
+
+// openJournal opens the agent's database and the directory of people in it.
+func openJournal(ctx context.Context, c config, open *closers) (*journal.Store, *identity.Directory, *artifact.Library, error) {
+	if err := os.MkdirAll(c.Data, 0o700); err != nil {
+		return nil, nil, nil, fmt.Errorf("making the data folder: %w", err)
+	}
+	dsn := c.Journal
+	if dsn == "" {
+		dsn = c.path("journal.db")
+	}
+	db, dialect, err := migrations.Open(ctx, dsn, migrations.Journal)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	open.add(db.Close)
+	store, err := journal.Open(journal.Config{DB: db, Dialect: dialect, NewID: uuid.NewString})
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	directory, err := identity.New(identity.Config{DB: db})
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	library, err := artifact.NewLibrary(db, time.Now)
+	return store, directory, library, err
+}
+
+// agentParts is what the agent needs of the rest.
+type agentParts struct {
+	journal   *journal.Store
+	directory *identity.Directory
+	library   *artifact.Library
+	minter    turntoken.Minter
+	stamper   turntoken.Stamper
+	mcp       string // governance's endpoint
+	sandboxes sandboxParts
+	metrics   *prometheus.Registry
+	log       *slog.Logger
+}
+
+// serveAgent starts the runner and returns the HTTP face.
+func serveAgent(ctx context.Context, c config, p agentParts, open *closers) (http.Handler, error) {
+	files, err := artifact.OpenFolder(c.path("files"))
+	if err != nil {
+		return nil, err
+	}
+	open.add(files.Close)
+	tools, err := toolbox.New(toolbox.Config{
+		Minter: p.minter, Stamper: p.stamper, MCP: p.mcp, HTTP: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: time.Minute}},
+		Workspaces: p.sandboxes.workspaces, Sandboxes: p.sandboxes.driver, Files: files, Uploads: p.library, Delivered: p.journal,
+		Renderer: renderer{}, Log: p.log, Prefetch: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	models, err := newModels(c.Models)
+	if err != nil {
+		return nil, err
+	}
+	buffer := stream.NewMemory(stream.MemoryConfig{})
+	runner, err := turn.NewRunner(turn.Config{
+		Journal: p.journal, Buffer: buffer, Models: models, Toolbox: tools, Names: names{p.directory}, Log: p.log, NewID: uuid.NewString, Metrics: p.metrics,
+		Turns: c.Turns.Runners, Limits: turn.Limits{Steps: c.Turns.Steps, CostMicros: c.Turns.CostMicros, Wall: c.Turns.Deadline},
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := runner.Start(ctx); err != nil {
+		return nil, err
+	}
+	open.add(func() error { runner.Stop(); return nil })
+	api, err := httpapi.New(httpapi.Config{
+		Identity: p.directory, Conversations: p.journal, Turns: p.journal, Events: turn.Events{Journal: p.journal, Buffer: buffer}, Runner: runner,
+		Models: models, Files: files, Uploads: p.library, Log: p.log, Health: []httpapi.Health{{Name: "journal", Check: p.journal.Ping}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.Handler(), nil
+}
+
+// names greets organisations by their names.
+type names struct{ directory *identity.Directory }
+
+func (n names) OrgName(ctx context.Context, org string) (string, error) {
+	all, err := n.directory.Organisations(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, o := range all {
+		if o.ID == org {
+			return o.Name, nil
+		}
+	}
+	return org, nil
+}
+
+// enrol makes an organisation's account, its first person and a key for it in the data folder, once.
+func enrol(ctx context.Context, c config, directory *identity.Directory, org, name string) error {
+	file := keyFile(c.Data, org)
+	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := directory.PutOrganisation(ctx, identity.Organisation{ID: org, Name: name}); err != nil {
+		return err
+	}
+	person, err := directory.PutPerson(ctx, identity.Person{Org: org, Email: "underwriter@" + org + ".example", Name: "First underwriter", Role: identity.Underwriter})
+	if err != nil {
+		return err
+	}
+	_, key, err := directory.IssueKey(ctx, org, person.ID, "first key", time.Time{})
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return fmt.Errorf("making the folder of keys: %w", err)
+	}
+	if err := os.WriteFile(file, []byte(key+"\n"), 0o600); err != nil {
+		return fmt.Errorf("keeping the first key of %s: %w", org, err)
+	}
+	return nil
+}

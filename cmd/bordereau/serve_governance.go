@@ -1,0 +1,200 @@
+package main
+
+import (
+	"context"
+	"crypto/ed25519"
+	"database/sql"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/google/uuid"
+	"gocloud.dev/blob/fileblob"
+
+	"bordereau/governance/audit"
+	"bordereau/governance/call"
+	"bordereau/governance/dataset"
+	"bordereau/governance/duck"
+	"bordereau/governance/export"
+	"bordereau/governance/fault"
+	"bordereau/governance/gate"
+	"bordereau/governance/mcpserver"
+	"bordereau/governance/policy"
+	runs "bordereau/governance/run"
+	"bordereau/governance/statement"
+	"bordereau/governance/turntoken"
+	"bordereau/migrations"
+	"bordereau/tools/guideline"
+	"bordereau/tools/vin"
+)
+
+// Names that agent and governance put into and ask of tokens.
+const (
+	tokenIssuer   = "bordereau-agent"
+	tokenAudience = "bordereau-governance"
+)
+
+// exportLife is how long a whole result waits to be fetched.
+const exportLife = time.Hour
+
+// dataPlane is everything through which SQL reaches data.
+type dataPlane struct {
+	db     *sql.DB
+	store  *dataset.Store
+	policy *policy.Policy
+	audit  *audit.Log
+	gate   *gate.Gate
+}
+
+// openStore opens the governance database and the datasets of a data folder.
+func openStore(ctx context.Context, c config, log *slog.Logger, open *closers) (*sql.DB, *dataset.Store, error) {
+	if err := os.MkdirAll(c.Data, 0o700); err != nil {
+		return nil, nil, fmt.Errorf("making the data folder: %w", err)
+	}
+	dsn := c.Governance.Database
+	if dsn == "" {
+		dsn = c.path("governance.db")
+	}
+	db, dialect, err := migrations.Open(ctx, dsn, migrations.Governance)
+	if err != nil {
+		return nil, nil, err
+	}
+	open.add(db.Close)
+	self, err := os.Executable()
+	if err != nil {
+		return nil, nil, fmt.Errorf("finding this program: %w", err)
+	}
+	store, err := dataset.Open(dataset.Config{
+		Dir: c.path("datasets"), DB: db, Dialect: dialect, Logger: log, Now: time.Now,
+		Builder: dataset.Command{Path: self, Args: []string{"dataset-builder"}},
+	})
+	return db, store, err
+}
+
+// openDataPlane builds the gate over a data folder.
+func openDataPlane(ctx context.Context, c config, log *slog.Logger, open *closers) (*dataPlane, error) {
+	db, store, err := openStore(ctx, c, log, open)
+	if err != nil {
+		return nil, err
+	}
+	p := &dataPlane{db: db, store: store}
+	if p.policy, err = policy.Load(c.Governance.Policy, policy.Relations()); err != nil {
+		return nil, err
+	}
+	pool, err := duck.New(duck.Config{Log: log, Workers: c.Governance.Workers})
+	if err != nil {
+		return nil, err
+	}
+	open.add(pool.Close)
+	reader, err := statement.New(statement.Config{Parser: pool})
+	if err != nil {
+		return nil, err
+	}
+	if p.audit, err = audit.New(audit.Config{DB: db, Now: time.Now}); err != nil {
+		return nil, err
+	}
+	p.gate, err = gate.New(ctx, gate.Config{
+		Reader: reader, Policy: p.policy, Pinner: pinner{store}, Runner: pool, Recorder: p.audit, Log: log, Now: time.Now, NewID: uuid.NewString,
+	})
+	return p, err
+}
+
+// serveGovernance returns the MCP endpoint over a data plane.
+func serveGovernance(p *dataPlane, c config, live turntoken.Liveness, key ed25519.PublicKey, stamper turntoken.Stamper, log *slog.Logger, open *closers) (http.Handler, error) {
+	if err := os.MkdirAll(c.path("exports"), 0o700); err != nil {
+		return nil, fmt.Errorf("making the folder of exports: %w", err)
+	}
+	bucket, err := fileblob.OpenBucket(c.path("exports"), &fileblob.Options{NoTempDir: true, Metadata: fileblob.MetadataDontWrite})
+	if err != nil {
+		return nil, fmt.Errorf("opening the folder of exports: %w", err)
+	}
+	open.add(bucket.Close)
+	exports, err := export.NewStore(export.Config{DB: p.db, Bucket: bucket, TTL: exportLife, MaxBytes: 8 << 30, Now: time.Now, NewID: uuid.NewString})
+	if err != nil {
+		return nil, err
+	}
+	kept, err := runs.NewStore(p.db)
+	if err != nil {
+		return nil, err
+	}
+	desk, err := call.NewDesk(call.Config{DB: p.db, Live: live, TTL: exportLife, Now: time.Now, NewID: uuid.NewString, Log: log})
+	if err != nil {
+		return nil, err
+	}
+	open.add(func() error { desk.Close(); return nil })
+	decoder, err := vin.Load()
+	if err != nil {
+		return nil, err
+	}
+	library, err := guideline.Embedded()
+	if err != nil {
+		return nil, err
+	}
+	reconciler, err := newReconciler(p.gate, decoder, library)
+	if err != nil {
+		return nil, err
+	}
+	return mcpserver.New(mcpserver.Config{
+		Gate: p.gate, Verifier: turntoken.Verifier{Key: key, Issuer: tokenIssuer, Audience: tokenAudience, Live: live}, Stamper: stamper,
+		Refusals: refusals{p.audit}, VINs: decoder, Reconciler: reconciler, Guidelines: guidelines{library}, Documents: documents{p.store},
+		Policy: p.policy, Runs: kept, Exports: exports, Calls: desk, Log: log, Now: time.Now, NewID: uuid.NewString, Version: version(),
+	})
+}
+
+// refusals records refused tokens in the audit chain: in the organisation's if the token itself was good, else in the chain
+// of nobody, since a forged token may name anybody.
+type refusals struct{ log *audit.Log }
+
+var _ mcpserver.Refusals = refusals{}
+
+func (r refusals) Refused(ctx context.Context, x mcpserver.Refusal) error {
+	e := audit.Entry{
+		Org: "-", AuditID: uuid.NewString(), Event: audit.Outcome, At: x.At, Subject: x.TokenID, Role: "-", Via: "mcp", Turn: x.Turn, Sandbox: x.Sandbox,
+		Decision: audit.Refused, Rule: "token:" + x.Kind, Outcome: string(fault.Auth),
+	}
+	if x.Verified {
+		e.Org, e.Rule = x.Org, "token:"+x.Kind+":"+x.Tool
+	}
+	return r.log.Outcome(ctx, e)
+}
+
+// guidelines lists the library for describe_data.
+type guidelines struct{ library *guideline.Library }
+
+func (g guidelines) Guidelines(context.Context, string) ([]mcpserver.Guideline, error) {
+	var all []mcpserver.Guideline
+	for _, x := range g.library.All() {
+		all = append(all, mcpserver.Guideline{ID: x.ID, Carrier: x.Carrier, Name: x.Name, Version: x.Version, Effective: x.Effective.Format(time.DateOnly)})
+	}
+	return all, nil
+}
+
+// documents opens imported files.
+type documents struct{ store *dataset.Store }
+
+func (d documents) Document(ctx context.Context, org, id string) (io.ReadCloser, error) {
+	file, _, err := d.store.Document(ctx, org, id)
+	return file, err
+}
+
+// listenLocal serves handler at address until the returned stop is called, which waits for requests under way.
+func listenLocal(ctx context.Context, address string, handler http.Handler, log *slog.Logger) (bound string, stop func() error, err error) {
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn)}
+	listener, err := listen(ctx, address)
+	if err != nil {
+		return "", nil, err
+	}
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(listener) }()
+	return listener.Addr().String(), func() error {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		if err := server.Shutdown(ctx); err != nil {
+			_ = server.Close()
+		}
+		return ignore(<-done, http.ErrServerClosed)
+	}, nil
+}
