@@ -12,8 +12,8 @@ import (
 	"bordereau/agent/stream"
 )
 
-// page is how many events are fetched at a time.
-const page = 1000
+// page is how many entries are fetched at a time.
+const page = 500
 
 // look is how often a reader looks by itself, in case that news was lost with a connection.
 const look = time.Second
@@ -32,7 +32,7 @@ func (b *Buffer) Read(ctx context.Context, turn string, after int64) iter.Seq2[s
 			}
 			for err == nil && after < seq {
 				var events []stream.Event
-				if events, err = b.fetch(ctx, turn, at); err != nil {
+				if events, err = b.fetch(ctx, turn, at, after); err != nil {
 					break
 				}
 				if len(events) == 0 || events[0].ID.Seq != after+1 { // trimmed, or gone between two calls
@@ -40,7 +40,7 @@ func (b *Buffer) Read(ctx context.Context, turn string, after int64) iter.Seq2[s
 					break
 				}
 				for _, e := range events {
-					after, at = e.ID.Seq, e.ID.String()
+					after, at = e.ID.Seq, stream.ID{Epoch: e.ID.Epoch, Seq: e.ID.Seq + 1}.String()
 					if !yield(e, nil) {
 						return
 					}
@@ -67,7 +67,7 @@ func (b *Buffer) Read(ctx context.Context, turn string, after int64) iter.Seq2[s
 	}
 }
 
-// where tells whether a turn is closed, its last number, and the entry id after which the event after+1 is to be found.
+// where tells whether a turn is closed, its last number, and the entry id from which on the event after+1 is to be found.
 func (b *Buffer) where(ctx context.Context, turn string, after int64) (closed bool, seq int64, from string, err error) {
 	state, err := b.c.Client.HGetAll(ctx, b.state(turn)).Result()
 	if err != nil {
@@ -89,15 +89,16 @@ func (b *Buffer) where(ctx context.Context, turn string, after int64) (closed bo
 		}
 		e, err1 := strconv.ParseInt(digits, 10, 64)
 		before, err2 := strconv.ParseInt(text, 10, 64)
-		if err1 == nil && err2 == nil && before < after && e > epoch {
+		if err1 == nil && err2 == nil && before <= after && e > epoch {
 			epoch = e
 		}
 	}
-	return state["closed"] != "", seq, stream.ID{Epoch: epoch, Seq: after}.String(), nil
+	return state["closed"] != "", seq, stream.ID{Epoch: epoch, Seq: after + 1}.String(), nil
 }
 
-func (b *Buffer) fetch(ctx context.Context, turn, after string) ([]stream.Event, error) {
-	entries, err := b.c.Client.XRangeN(ctx, b.events(turn), "("+after, "+", page).Result()
+// fetch returns the events after a number, from the entry on that holds the next one.
+func (b *Buffer) fetch(ctx context.Context, turn, from string, after int64) ([]stream.Event, error) {
+	entries, err := b.c.Client.XRangeN(ctx, b.events(turn), from, "+", page).Result()
 	if err != nil {
 		return nil, fmt.Errorf("redis buffer: %w", err)
 	}
@@ -107,11 +108,17 @@ func (b *Buffer) fetch(ctx context.Context, turn, after string) ([]stream.Event,
 		if err != nil {
 			return nil, err
 		}
-		data, ok := e.Values["d"].(string)
+		joined, ok := e.Values["d"].(string)
 		if !ok {
 			return nil, fmt.Errorf("redis buffer: entry %s has no data", e.ID)
 		}
-		events = append(events, stream.Event{ID: id, Data: json.RawMessage(data)})
+		seq := id.Seq - int64(strings.Count(joined, separator))
+		for data := range strings.SplitSeq(joined, separator) {
+			if seq > after {
+				events = append(events, stream.Event{ID: stream.ID{Epoch: id.Epoch, Seq: seq}, Data: json.RawMessage(data)})
+			}
+			seq++
+		}
 	}
 	return events, nil
 }

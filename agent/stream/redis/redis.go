@@ -23,7 +23,7 @@ type Config struct {
 	Prefix  string        // of all keys; "": "bordereau"
 	Running time.Duration // life of a turn's events after the last write; 0: 24 h
 	Ended   time.Duration // after its end; 0: 1 h, the journal has them for longer
-	MaxLen  int64         // about how many events a turn keeps; 0: 20,000
+	MaxLen  int64         // about how many batches of events a turn keeps; 0: 20,000
 }
 
 // Buffer is a stream.Buffer. One subscription serves all readers of the process.
@@ -147,12 +147,18 @@ func (b *Buffer) Open(ctx context.Context, turn string, epoch int64) (stream.ID,
 
 // Append implements stream.Buffer.
 func (b *Buffer) Append(ctx context.Context, turn string, epoch int64, data ...json.RawMessage) (stream.ID, error) {
-	args := make([]any, 0, 4+len(data))
-	args = append(args, epoch, seconds(b.c.Running), b.c.MaxLen, b.channel(turn))
+	size := 0
 	for _, d := range data {
-		args = append(args, []byte(d))
+		size += len(d) + 1
 	}
-	return answer(add.Run(ctx, b.c.Client, []string{b.state(turn), b.events(turn)}, args...))
+	joined := make([]byte, 0, size)
+	for i, d := range data {
+		if i > 0 {
+			joined = append(joined, separator...)
+		}
+		joined = append(joined, d...)
+	}
+	return answer(add.Run(ctx, b.c.Client, []string{b.state(turn), b.events(turn)}, epoch, seconds(b.c.Running), b.c.MaxLen, b.channel(turn), len(data), joined))
 }
 
 // Close implements stream.Buffer.

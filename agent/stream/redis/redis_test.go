@@ -81,7 +81,7 @@ func TestTrimmedIsLost(t *testing.T) {
 	if _, err := b.Open(t.Context(), turn, 1); err != nil {
 		t.Fatal(err)
 	}
-	for range 100 {
+	for range 500 {
 		if _, err := b.Append(t.Context(), turn, 1, json.RawMessage(`1`), json.RawMessage(`2`), json.RawMessage(`3`), json.RawMessage(`4`), json.RawMessage(`5`)); err != nil {
 			t.Fatal(err)
 		}
@@ -92,8 +92,8 @@ func TestTrimmedIsLost(t *testing.T) {
 		}
 		break
 	}
-	for e, err := range b.Read(t.Context(), turn, 499) {
-		if err != nil || e.ID.Seq != 500 {
+	for e, err := range b.Read(t.Context(), turn, 2499) {
+		if err != nil || e.ID.Seq != 2500 {
 			t.Errorf("%v, %v", e, err)
 		}
 		break
@@ -129,11 +129,11 @@ func BenchmarkReplay10000(b *testing.B) {
 	if _, err := buf.Open(b.Context(), turn, 1); err != nil {
 		b.Fatal(err)
 	}
-	batch := make([]json.RawMessage, 1000)
+	batch := make([]json.RawMessage, 8)
 	for i := range batch {
 		batch[i] = json.RawMessage(`{"type":"text-delta","id":"1-1","delta":"some words "}`)
 	}
-	for range 10 {
+	for range 1250 {
 		if _, err := buf.Append(b.Context(), turn, 1, batch...); err != nil {
 			b.Fatal(err)
 		}

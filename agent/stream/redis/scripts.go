@@ -2,9 +2,12 @@ package redis
 
 import "github.com/redis/go-redis/v9"
 
-// A turn has two keys in one slot of a cluster: a hash with its state and a stream with its events. An event's entry id is
-// "<epoch>-<seq>", so Redis itself refuses a zombie's write once the new owner has written. State: epoch (who may write),
+// A turn has two keys in one slot of a cluster: a hash with its state and a stream with its events. An entry's id is
+// "<epoch>-<seq>" of its last event, so Redis itself refuses a zombie's write once the new owner has written. State: epoch (who may write),
 // seq and last (the last event), closed, and "e<epoch>" (the number before that epoch's first event).
+
+// separator stands between the events of one entry. JSON text never holds it.
+const separator = "\x1e"
 
 // open lets an epoch write. KEYS: state. ARGV: epoch, seconds to live.
 var open = redis.NewScript(`
@@ -28,16 +31,15 @@ local seq = tonumber(state[2] or '0')
 if seq > 0 and redis.call('EXISTS', KEYS[2]) == 0 then redis.call('DEL', KEYS[1]) return {'lost', '0-0'} end
 `
 
-// add appends a batch. KEYS: state, events. ARGV: epoch, seconds to live, most entries, channel, event...
+// add appends a batch as one entry, whose id is that of its last event. KEYS: state, events. ARGV: epoch, seconds to live,
+// most entries, channel, how many events, the events joined by separator.
 var add = redis.NewScript(guard + `
 if state[3] then return {'closed', last} end
-if #ARGV > 4 then
+if ARGV[5] ~= '0' then
   redis.call('HSETNX', KEYS[1], 'e' .. ARGV[1], seq)
-  for i = 5, #ARGV do
-    seq = seq + 1
-    redis.call('XADD', KEYS[2], 'MAXLEN', '~', ARGV[3], ARGV[1] .. '-' .. seq, 'd', ARGV[i])
-  end
+  seq = seq + tonumber(ARGV[5])
   last = ARGV[1] .. '-' .. seq
+  redis.call('XADD', KEYS[2], 'MAXLEN', '~', ARGV[3], last, 'd', ARGV[6])
   redis.call('HSET', KEYS[1], 'seq', seq, 'last', last)
   redis.call('EXPIRE', KEYS[1], ARGV[2])
   redis.call('EXPIRE', KEYS[2], ARGV[2])
