@@ -32,6 +32,12 @@ func (p *Pool) Print(ctx context.Context, tree []byte) (string, []byte, error) {
 }
 
 func (p *Pool) parser(ctx context.Context, ask kind, payload []byte, want kind) ([]byte, error) {
+	p.mu.Lock()
+	closed := p.closed
+	p.mu.Unlock()
+	if closed {
+		return nil, unavailable("no parser could be started", errors.New("closed"))
+	}
 	var w *process
 	select {
 	case w = <-p.parsers:
@@ -40,8 +46,17 @@ func (p *Pool) parser(ctx context.Context, ask kind, payload []byte, want kind) 
 	}
 	if w == nil || w.dead() {
 		var err error
-		if w, err = start(p.c.Executable, p.c.Args, openRequest{Memory: parserMemory, Threads: 1}); err != nil {
-			p.parsers <- nil
+		w, err = p.startFor(ctx, openRequest{Memory: parserMemory, Threads: 1}, func(r openRequest) (*process, error) {
+			w, err := start(p.c.Executable, p.c.Args, r)
+			if err != nil {
+				p.parsers <- nil
+			}
+			return w, err
+		}, func(late *process) { p.parsers <- late })
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil, p.contextFault(ctx, err)
+			}
 			return nil, unavailable("no parser could be started", err)
 		}
 	}

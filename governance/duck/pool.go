@@ -1,3 +1,4 @@
+// Package duck runs one read-only statement in a bounded, killable worker process.
 package duck
 
 import (
@@ -35,6 +36,8 @@ type Pool struct {
 	c         Config
 	admission *admission
 	parsers   chan *process // idle ones; nil stands for one not started
+
+	starting sync.WaitGroup
 
 	mu     sync.Mutex
 	idle   map[string][]*process // by key, least recently used first
@@ -95,6 +98,7 @@ func (p *Pool) Close() error {
 			all = append(all, w)
 		}
 	}
+	p.starting.Wait()
 	for _, w := range all {
 		w.kill()
 	}
@@ -111,9 +115,12 @@ func (p *Pool) Run(ctx context.Context, job gate.Job, sink gate.Sink) (gate.Ran,
 	}
 	defer p.admission.leave(job.Org)
 	begun := time.Now()
-	w, err := p.take(job)
+	w, err := p.take(ctx, job)
 	ran.Queue += time.Since(begun)
 	if err != nil {
+		if ctx.Err() != nil {
+			return ran, p.contextFault(ctx, err)
+		}
 		return ran, unavailable("no worker could be started", err)
 	}
 	begun = time.Now()
@@ -188,7 +195,7 @@ func (p *Pool) ask(ctx context.Context, w *process, job gate.Job, sink gate.Sink
 }
 
 // take returns an idle worker for the job's file, or starts one, for which an idle one of another file may have to go.
-func (p *Pool) take(job gate.Job) (*process, error) {
+func (p *Pool) take(ctx context.Context, job gate.Job) (*process, error) {
 	key := fmt.Sprintf("%s\x00%d", job.Path, job.Memory)
 	p.mu.Lock()
 	if p.closed {
@@ -210,18 +217,44 @@ func (p *Pool) take(job gate.Job) (*process, error) {
 	}
 	p.count++
 	p.mu.Unlock()
-	if evicted != nil {
-		evicted.kill()
+	return p.startFor(ctx, openRequest{Path: job.Path, Memory: job.Memory, Threads: p.c.Threads}, func(r openRequest) (*process, error) {
+		if evicted != nil {
+			evicted.kill()
+		}
+		w, err := start(p.c.Executable, p.c.Args, r)
+		if err != nil {
+			p.mu.Lock()
+			p.count--
+			p.mu.Unlock()
+			return nil, err
+		}
+		w.key, w.org, w.used = key, job.Org, time.Now()
+		return w, nil
+	}, p.give)
+}
+
+// startFor starts a process and waits for it no longer than ctx. One that comes too late goes to spare.
+func (p *Pool) startFor(ctx context.Context, r openRequest, begin func(openRequest) (*process, error), spare func(*process)) (*process, error) {
+	type started struct {
+		w   *process
+		err error
 	}
-	w, err := start(p.c.Executable, p.c.Args, openRequest{Path: job.Path, Memory: job.Memory, Threads: p.c.Threads})
-	if err != nil {
-		p.mu.Lock()
-		p.count--
-		p.mu.Unlock()
-		return nil, err
+	done := make(chan started, 1)
+	p.starting.Go(func() {
+		w, err := begin(r)
+		done <- started{w, err}
+	})
+	select {
+	case s := <-done:
+		return s.w, s.err
+	case <-ctx.Done():
 	}
-	w.key, w.org = key, job.Org
-	return w, nil
+	p.starting.Go(func() {
+		if s := <-done; s.w != nil {
+			spare(s.w)
+		}
+	})
+	return nil, ctx.Err()
 }
 
 // oldest takes the least recently used idle worker out of the pool. The lock is held.

@@ -152,27 +152,30 @@ func (q *question) answer(ctx context.Context, sink Sink) (Answer, error) {
 	if err := q.afford(ctx); err != nil {
 		return Answer{}, err
 	}
-	rows := q.g.c.Policy.Roles[q.p.Role].Limits.Rows
+	limits := q.g.c.Policy.Roles[q.p.Role].Limits // of an unknown role none, which the policy refuses
+	rows, timeout := limits.Rows, limits.Time
 	if q.r.MaxRows > 0 {
 		rows = min(rows, q.r.MaxRows)
+	}
+	if q.r.Timeout > 0 {
+		timeout = min(timeout, q.r.Timeout)
+	}
+	if limits.Time > 0 { // reading and waiting for a worker are part of it
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, timeout)
+		defer cancel()
 	}
 	if err := q.pass(ctx, rows); err != nil {
 		return Answer{}, err
 	}
 	q.entry.Decision = audit.Allowed
-	limits, profile := q.decision.Role.Limits, q.decision.Role.Profile
+	profile := q.decision.Role.Profile
 	pinned, release, err := q.g.c.Pinner.Pin(ctx, q.p.Org, profile)
 	if err != nil {
 		return Answer{}, fault.Of(err, "dataset")
 	}
 	defer release()
 	q.entry.Generation, q.entry.SHA256, q.entry.Profile = pinned.Generation, pinned.SHA256, profile
-	timeout := limits.Time
-	if q.r.Timeout > 0 {
-		timeout = min(timeout, q.r.Timeout)
-	}
-	ctx, cancel := context.WithTimeout(ctx, timeout) // waiting for a worker is part of it
-	defer cancel()
 	ran, err := q.g.c.Runner.Run(ctx, Job{
 		Org: q.p.Org, Path: pinned.Path, SQL: q.run.SQL, Timeout: timeout, MaxRows: rows, MaxBytes: limits.Bytes, Memory: limits.Memory,
 	}, sink)

@@ -29,10 +29,11 @@ func TestMain(m *testing.M) {
 // house is a gate with everything real about it.
 type house struct {
 	*gate.Gate
-	log   *audit.Log
-	pool  *duck.Pool
-	db    *sql.DB
-	files map[string]string // by organisation and profile
+	log    *audit.Log
+	pool   *duck.Pool
+	reader *statement.Reader
+	db     *sql.DB
+	files  map[string]string // by organisation and profile
 }
 
 func (h *house) Pin(_ context.Context, org, profile string) (gate.Pinned, func(), error) {
@@ -91,7 +92,7 @@ func newHouse(t testing.TB, files map[string]string, o options) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &house{log: log, pool: pool, db: db, files: files}
+	h := &house{log: log, pool: pool, reader: reader, db: db, files: files}
 	var n atomic.Int64
 	c := gate.Config{
 		Reader: reader, Policy: p, Pinner: h, Runner: pool, Recorder: log, Log: slog.New(slog.DiscardHandler), Now: time.Now,

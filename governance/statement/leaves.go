@@ -37,7 +37,7 @@ func (w *walker) tableFunction(v any) error {
 	f, _ := v.(map[string]any)
 	name := strings.ToLower(word(f, "function_name"))
 	if !w.words.tableFunctions[name] || word(f, "type") != "FUNCTION" || word(f, "schema") != "" {
-		return refuse("table_function", w.position, "the table function "+shown(name)+" is not allowed",
+		return refuse("table_function", location(f), "the table function "+shown(name)+" is not allowed",
 			"Query the relations that describe_data lists; range, generate_series and unnest are allowed.")
 	}
 	return w.expr(v)
@@ -48,10 +48,10 @@ func (w *walker) function(v any, n map[string]any) error {
 	name, _ := v.(string)
 	name = strings.ToLower(name)
 	if schema := word(n, "schema"); word(n, "catalog") != "" || (schema != "" && schema != "main") {
-		return refuse("qualified_function", w.position, "functions are called without schema, and not as methods", "Write function(value).")
+		return refuse("qualified_function", location(n), "functions are called without schema, and not as methods", "Write function(value).")
 	}
 	if !w.words.functions[name] {
-		return refuse("function", w.position, "the function "+shown(name)+" is not allowed", functionHint(name))
+		return refuse("function", location(n), "the function "+shown(name)+" is not allowed", functionHint(name))
 	}
 	w.functions[name] = true
 	return nil
