@@ -57,10 +57,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, &fault.Error{Code: fault.Invalid, Component: component, Message: "the request can't be read"})
 		return
 	}
-	if s.unknownTool(w, r, who, body) {
+	m := peek(body)
+	if s.unknownTool(w, r, who, m) {
 		return
 	}
 	ctx := context.WithValue(r.Context(), callerKey{}, who)
+	if m.Method == "subscriptions/listen" { // it would stay open after its token, for changes that never come
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, who.Expires)
+		defer cancel()
+	}
 	in := r.Clone(ctx)
 	in.Body = io.NopCloser(bytes.NewReader(body))
 	// A session id would let one caller share state with another: the library looks it up even when it is stateless.
@@ -178,15 +184,8 @@ func (s *Server) enter(who turntoken.Claims) (leave func(), ok bool) {
 
 // unknownTool answers a call of a tool that isn't on the token's list as one of a tool that doesn't exist. The library's
 // filter would refuse it too; this says it in one way and puts it on record.
-func (s *Server) unknownTool(w http.ResponseWriter, r *http.Request, who turntoken.Claims, body []byte) bool {
-	var m struct {
-		ID     json.RawMessage `json:"id"`
-		Method string          `json:"method"`
-		Params struct {
-			Name string `json:"name"`
-		} `json:"params"`
-	}
-	if json.Unmarshal(body, &m) != nil || m.Method != "tools/call" || len(m.ID) == 0 || string(m.ID) == "null" {
+func (s *Server) unknownTool(w http.ResponseWriter, r *http.Request, who turntoken.Claims, m envelope) bool {
+	if m.Method != "tools/call" || len(m.ID) == 0 || string(m.ID) == "null" {
 		return false
 	}
 	if s.tools[m.Params.Name] && who.May(m.Params.Name) {
@@ -207,4 +206,22 @@ func (s *Server) unknownTool(w http.ResponseWriter, r *http.Request, who turntok
 		Code: fault.NotFound, Component: component, Message: "unknown tool " + name, Hint: "tools/list names the tools of this turn",
 	})
 	return true
+}
+
+// envelope is what is looked at of a message before the library reads it.
+type envelope struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params struct {
+		Name string `json:"name"`
+	} `json:"params"`
+}
+
+// peek reads a message's envelope, an empty one of what is no message: the library says what is wrong with it.
+func peek(body []byte) envelope {
+	var m envelope
+	if json.Unmarshal(body, &m) != nil {
+		return envelope{}
+	}
+	return m
 }

@@ -131,6 +131,26 @@ func New(c Config) (*Server, error) {
 	return s, nil
 }
 
+// Tend removes expired exports and answers, now and then every so often, until ctx ends.
+func (s *Server) Tend(ctx context.Context, every time.Duration) {
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for {
+		n, err := s.c.Exports.Reap(ctx)
+		if err := errors.Join(err, s.c.Calls.Reap(ctx)); err != nil && ctx.Err() == nil {
+			s.c.Log.WarnContext(ctx, "expired results not removed", "error", err)
+		}
+		if n > 0 {
+			s.c.Log.InfoContext(ctx, "expired exports removed", "files", n)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
 // listed keeps the tools on the token's list, for tools/list and for tools/call alike.
 func listed(ctx context.Context, tools []mcp.Tool) []mcp.Tool {
 	who, ok := callerOf(ctx)
