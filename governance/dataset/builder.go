@@ -75,6 +75,9 @@ func (s *Store) runBuilder(ctx context.Context, job generation.Job) (generation.
 	if res.Error != "" {
 		return res, s.unavailable("the builder failed; nothing changed", errors.New(res.Error))
 	}
+	if res.Millis != nil {
+		res.Millis["cpu"] = (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Milliseconds()
+	}
 	return res, nil
 }
 

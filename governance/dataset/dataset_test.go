@@ -229,5 +229,3 @@ func TestImportPublishesTypedRelations(t *testing.T) {
 		t.Errorf("unknown document: %v", err)
 	}
 }
-
-func importer(dir, org, path string) int { return 0 }

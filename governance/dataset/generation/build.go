@@ -158,12 +158,16 @@ func (b *build) apply(ctx context.Context) (changed bool, err error) {
 	}
 	b.mark("derive")
 	err = b.both(ctx, func(ctx context.Context, conn *sql.Conn, catalog string) error {
+		// One transaction: each would cost a sync.
+		if err := execOn(ctx, conn, "BEGIN"); err != nil {
+			return err
+		}
 		for _, r := range relations() {
 			if err := b.write(ctx, conn, catalog, r); err != nil {
 				return err
 			}
 		}
-		return nil
+		return execOn(ctx, conn, "COMMIT")
 	})
 	b.mark("write")
 	return true, err
@@ -175,13 +179,16 @@ func (b *build) write(ctx context.Context, conn *sql.Conn, catalog string, r rel
 	if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM n_"+r.name).Scan(&n); err != nil {
 		return err
 	}
-	if n == 0 {
+	if n == 0 && (!r.cells || b.empty) {
 		return nil
 	}
 	if !b.empty {
 		where := r.key + " IN (SELECT " + r.key + " FROM n_" + r.name + ")"
 		if r.name == "extracted_fields" && catalog == "f" {
 			where = "rowid IN (SELECT rid FROM old_field WHERE field_id IN (SELECT field_id FROM n_extracted_fields))"
+		}
+		if r.cells { // a row may have gone from one table to another
+			where = "row_id IN (SELECT row_id FROM n_extracted_rows)"
 		}
 		if err := execOn(ctx, conn, "DELETE FROM "+catalog+"."+r.name+" WHERE "+where); err != nil {
 			return err
@@ -219,10 +226,16 @@ func (b *build) attach(ctx context.Context) error {
 		if !b.empty {
 			continue
 		}
+		if err := b.exec(ctx, "BEGIN"); err != nil {
+			return err
+		}
 		for _, r := range relations() {
 			if err := b.exec(ctx, r.ddl(catalog)); err != nil {
 				return err
 			}
+		}
+		if err := b.exec(ctx, "COMMIT"); err != nil {
+			return err
 		}
 	}
 	b.mark("attach")

@@ -135,7 +135,9 @@ func readers() []string {
 		`CREATE OR REPLACE MACRO as_money(v) AS CASE WHEN regexp_full_match(trim(v), '\(?\s*-?\s*(?:USD|US\$|\$)?\s*-?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)?(?:\.[0-9]+)?\s*\)?')
 			THEN TRY_CAST(CASE WHEN trim(v) LIKE '(%)' THEN '-' ELSE '' END || regexp_replace(v, '[^0-9.\-]', '', 'g') AS DECIMAL(14,2)) END`,
 		// Dates; a year of two digits says nothing about its century, so it doesn't read.
-		`CREATE OR REPLACE MACRO as_date(v) AS TRY_CAST(coalesce(try_strptime(regexp_extract(trim(v), '^(\d{4}-\d{1,2}-\d{1,2})(?:[T ]\d{2}:\d{2}.*)?$', 1), '%Y-%m-%d'),
-			CASE WHEN regexp_full_match(trim(v), '.*\d{4}') THEN try_strptime(trim(v), ['%m/%d/%Y', '%m-%d-%Y', '%b %d, %Y', '%B %d, %Y', '%d %b %Y', '%d %B %Y']) END) AS DATE)`,
+		// The patterns go first, since a text that isn't a date costs strptime thirty times as much.
+		`CREATE OR REPLACE MACRO as_date(v) AS CASE WHEN regexp_matches(v, '^\s*\d{4}-\d{1,2}-\d{1,2}(?:[T ]\d{2}:\d{2}.*)?\s*$') THEN TRY_CAST(regexp_extract(v, '\d{4}-\d{1,2}-\d{1,2}') AS DATE)
+			WHEN regexp_matches(v, '^\s*(?:\d{1,2}[/-]\d{1,2}[/-]\d{4}|[A-Za-z]{3,9} \d{1,2}, \d{4}|\d{1,2} [A-Za-z]{3,9} \d{4})\s*$')
+			THEN TRY_CAST(try_strptime(trim(v), ['%m/%d/%Y', '%m-%d-%Y', '%b %d, %Y', '%B %d, %Y', '%d %b %Y', '%d %B %Y']) AS DATE) END`,
 	}
 }

@@ -122,7 +122,7 @@ func (b *build) maskFields(ctx context.Context) error {
 		return fmt.Errorf("listing field names: %w", err)
 	}
 	defer rows.Close()
-	lists := map[Class][]string{Identifier: {"''"}, BirthDate: {"''"}}
+	lists := map[Class][]string{}
 	for rows.Next() {
 		var name string
 		if err := rows.Scan(&name); err != nil {
@@ -134,28 +134,62 @@ func (b *build) maskFields(ctx context.Context) error {
 	if err := rows.Err(); err != nil {
 		return err
 	}
-	return b.exec(ctx, fmt.Sprintf(`CREATE OR REPLACE MACRO mask_field(name, v) AS CASE WHEN v IS NULL THEN NULL WHEN name IN (%s) THEN mask_id(v) WHEN name IN (%s) THEN mask_birth(v) ELSE scrub(v) END`,
-		strings.Join(lists[Identifier], ","), strings.Join(lists[BirthDate], ",")))
+	// Only what is needed goes in: every pattern costs some milliseconds to compile in each statement that has it.
+	var cases strings.Builder
+	for class, macro := range map[Class]string{Identifier: "mask_id", BirthDate: "mask_birth"} {
+		if len(lists[class]) > 0 {
+			fmt.Fprintf(&cases, " WHEN name IN (%s) THEN %s(v)", strings.Join(lists[class], ","), macro)
+		}
+	}
+	if err := b.exec(ctx, "CREATE OR REPLACE MACRO mask_field(name, v) AS CASE WHEN v IS NULL THEN NULL"+cases.String()+" ELSE scrub(v) END"); err != nil {
+		return err
+	}
+	return b.exec(ctx, `CREATE OR REPLACE TABLE m_rows AS SELECT row_id, map_from_entries(list_transform(map_entries(cells), lambda e: {'key': e.key, 'value': mask_field(e.key, e.value)})) AS cells
+		FROM n_extracted_rows`)
 }
 
-// maskedSelect is the query that gives a relation's new rows as the standard profile shows them.
+// maskedSelect is the query that gives a relation's new rows as the standard profile shows them. What comes from cells is masked
+// once, in m_rows: a typed column holds the same text as its cell.
 func maskedSelect(r relation) string {
 	parts := make([]string, len(r.columns))
 	for i, c := range r.columns {
-		q := ident(c.name)
+		q := "n." + ident(c.name)
 		switch {
 		case c.name == "cells":
-			q = "map_from_entries(list_transform(map_entries(cells), lambda e: {'key': e.key, 'value': mask_field(e.key, e.value)}))"
-		case c.name == "original_value" || c.name == "value" || c.name == "from_value" || c.name == "to_value":
-			q = "mask_field(field_name, " + q + ")"
-		case c.name == "license_number":
-			q = "mask_id(" + q + ")"
+			q = "m.cells"
+		case c.name == "original_value":
+			q = "n.masked"
+		case c.name == "value": // most fields were never edited
+			q = "CASE WHEN n.value IS NOT DISTINCT FROM n.original_value THEN n.masked ELSE mask_field(n.field_name, n.value) END"
+		case c.name == "from_value" || c.name == "to_value":
+			q = "mask_field(n.field_name, " + q + ")"
 		case c.name == "date_of_birth":
 			q = "date_trunc('year', " + q + ")::DATE"
+		case r.cells && i >= headColumns && c.typ == "VARCHAR":
+			q = "m.cells[" + literal(c.name) + "]"
 		case c.free:
 			q = "scrub(" + q + ")"
 		}
 		parts[i] = q
 	}
-	return "SELECT " + strings.Join(parts, ", ") + " FROM n_" + r.name
+	from := " FROM n_" + r.name + " n"
+	switch {
+	case r.cells || r.name == "extracted_rows":
+		from += " JOIN m_rows m USING (row_id)"
+	case r.name == "extracted_fields":
+		from = " FROM (SELECT *, mask_field(field_name, original_value) AS masked FROM n_extracted_fields) n"
+	}
+	return "SELECT " + strings.Join(parts, ", ") + from + inOrder(r)
+}
+
+// inOrder keeps the rows in the order of the file where a join might not.
+func inOrder(r relation) string {
+	if !r.cells && r.name != "extracted_rows" {
+		return ""
+	}
+	parts := strings.Split(r.order, ", ")
+	for i, p := range parts {
+		parts[i] = "n." + p
+	}
+	return " ORDER BY " + strings.Join(parts, ", ")
 }

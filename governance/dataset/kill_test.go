@@ -1,0 +1,137 @@
+package dataset_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"bordereau/governance/dataset"
+	"bordereau/migrations"
+)
+
+// importer is the process that the kill test kills: it imports one file and says so.
+func importer(dir, org, path string) int {
+	ctx := context.Background()
+	fail := func(err error) int {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	db, dialect, err := migrations.Open(ctx, filepath.Join(dir, "governance.db"), migrations.Governance)
+	if err != nil {
+		return fail(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return fail(err)
+	}
+	s, err := dataset.Open(dataset.Config{Dir: dir, DB: db, Dialect: dialect, Logger: slog.New(slog.DiscardHandler), Now: time.Now,
+		Builder: dataset.Command{Path: self, Args: []string{"dataset-builder"}}})
+	if err != nil {
+		return fail(err)
+	}
+	src, err := dataset.SourceOf(path)
+	if err != nil {
+		return fail(err)
+	}
+	if _, err := s.Import(ctx, org, src); err != nil {
+		return fail(err)
+	}
+	return 0
+}
+
+func check(t *testing.T, p dataset.Pinned) {
+	t.Helper()
+	data, err := os.ReadFile(p.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != p.SHA256 {
+		t.Errorf("%s doesn't have the hash it was published with", p.Generation)
+	}
+	if info, err := os.Stat(p.Path); err != nil || info.Mode().Perm() != 0o444 {
+		t.Errorf("%s: %v %v", p.Path, info.Mode(), err)
+	}
+}
+
+// An importer and its builder are killed at every tenth of their life; each time the last good generation is there, whole,
+// and the same import then goes through.
+func TestKilledImportsLeaveTheLastGeneration(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s, _ := open(t, dir)
+	importFile(t, s, sample(t, t.TempDir(), 2))
+	before := ask(t, s, dataset.Standard, "SELECT count(*), count(DISTINCT submission_id) FROM extracted_fields")
+	next := sample(t, t.TempDir(), 12)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(org string, kill time.Duration) (took time.Duration, finished bool) {
+		cmd := exec.CommandContext(t.Context(), self, "test-importer", dir, org, next)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		began := time.Now()
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if kill > 0 {
+			timer := time.AfterFunc(kill, func() {
+				target := cmd.Process.Pid // alone, so that its builder is orphaned, or with its builder
+				if kill%2 == 0 {
+					target = -target
+				}
+				_ = syscall.Kill(target, syscall.SIGKILL)
+			})
+			defer timer.Stop()
+		}
+		err := cmd.Wait()
+		return time.Since(began), err == nil
+	}
+	life, _ := run("other", 0)
+	const points = 30
+	killed := 0
+	for i := 1; i <= points; i++ {
+		_, finished := run("acme", life*time.Duration(i)/points|time.Duration(i%2))
+		if finished {
+			break
+		}
+		killed++
+		p, release, err := s.Pin(t.Context(), "acme", dataset.Standard)
+		if err != nil {
+			t.Fatalf("after kill %d: %v", i, err)
+		}
+		check(t, p)
+		got := ask(t, s, dataset.Standard, "SELECT count(*), count(DISTINCT submission_id) FROM extracted_fields")
+		release()
+		if got[0] == before[0] {
+			continue
+		}
+		if n := ask(t, s, dataset.Standard, "SELECT count(DISTINCT submission_id) FROM extracted_fields"); n[0] != "12" {
+			t.Fatalf("after kill %d a part of the import is visible: %s", i, got)
+		}
+		break // it was killed after it had published
+	}
+	if killed < 5 {
+		t.Errorf("only %d imports were killed", killed)
+	}
+	t.Logf("killed %d of an import that takes %v", killed, life)
+	importFile(t, s, next)
+	want(t, ask(t, s, dataset.Standard, "SELECT count(*) FROM submissions"), "12")
+	left, err := os.ReadDir(filepath.Join(dir, "orgs", "acme", "generations"))
+	if err != nil || len(left) > 3 {
+		t.Errorf("%d generations on disk, %v", len(left), err)
+	}
+	if left, err := os.ReadDir(filepath.Join(dir, "orgs", "acme", "building")); err != nil || len(left) != 0 {
+		t.Errorf("left in building: %v %v", left, err)
+	}
+	if _, err := s.Rebuild(t.Context(), "acme"); err != nil {
+		t.Errorf("the facts: %v", err)
+	}
+}
