@@ -298,3 +298,15 @@ func events(t *testing.T, body io.Reader, n int) (all []sseEvent, done bool) {
 func chat(id, text string) map[string]any {
 	return map[string]any{"id": id, "message": map[string]any{"id": "m-" + text, "role": "user", "parts": []map[string]any{{"type": "text", "text": text}}}}
 }
+
+func (p *pen) context() context.Context { return context.Background() }
+
+// pause lets readers come in between.
+func (p *pen) pause() {
+	timer := time.NewTimer(300 * time.Millisecond)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-p.Cancel:
+	}
+}
