@@ -24,6 +24,14 @@ type Report struct {
 	Log         []LogEntry   `json:"log"`
 }
 
+// Applied is every guideline that the run applied.
+func (r *Report) Applied() []Guideline {
+	if len(r.Guidelines) > 0 {
+		return r.Guidelines
+	}
+	return []Guideline{r.Guideline}
+}
+
 // Scope is what a run was asked to look at.
 type Scope struct {
 	From        string   `json:"from,omitempty"` // dates, inclusive, by UTC day of receipt

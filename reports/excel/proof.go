@@ -10,22 +10,24 @@ import (
 )
 
 func (b *workbook) guideline() error {
-	s, err := b.sheet(sheetGuideline, column{"Rule", 10}, column{"Severity", 10}, column{"Action", 10}, column{"Scope", 12}, column{"Text", 70}, column{"Parameters", 40}, column{"Basis", 30})
+	s, err := b.sheet(sheetGuideline, column{"Guideline", 30}, column{"Version", 10}, column{"Effective", 12}, column{"Rule", 10}, column{"Severity", 10}, column{"Action", 10}, column{"Scope", 12},
+		column{"Text", 70}, column{"Parameters", 40}, column{"Basis", 30}, column{"SHA-256 of the guideline", 68})
 	if err != nil {
 		return err
 	}
-	for _, rule := range b.report.Guideline.Rules {
-		parameters := make([]string, 0, len(rule.Parameters))
-		for _, key := range slices.Sorted(maps.Keys(rule.Parameters)) {
-			parameters = append(parameters, key+" = "+rule.Parameters[key])
+	for _, g := range b.report.Applied() {
+		for _, rule := range g.Rules {
+			parameters := make([]string, 0, len(rule.Parameters))
+			for _, key := range slices.Sorted(maps.Keys(rule.Parameters)) {
+				parameters = append(parameters, key+" = "+rule.Parameters[key])
+			}
+			if err := s.append([]any{
+				b.text(g.Name), b.text(g.Version), b.text(g.Effective), b.text(rule.ID), b.text(rule.Severity), b.text(rule.Action), b.text(rule.Scope),
+				b.wrapped(rule.Text), b.wrapped(strings.Join(parameters, "\n")), b.wrapped(rule.Basis), b.text(g.SHA256),
+			}); err != nil {
+				return err
+			}
 		}
-		if err := s.append([]any{b.text(rule.ID), b.text(rule.Severity), b.text(rule.Action), b.text(rule.Scope), b.wrapped(rule.Text), b.wrapped(strings.Join(parameters, "\n")), b.wrapped(rule.Basis)}); err != nil {
-			return err
-		}
-	}
-	g := b.report.Guideline
-	if err := s.append([]any{b.text(""), b.text(""), b.text(""), b.text(""), b.wrapped(fmt.Sprintf("%s (%s), version %s, effective %s, SHA-256 %s", g.Name, g.Carrier, g.Version, g.Effective, g.SHA256)), b.text(""), b.text("")}); err != nil {
-		return err
 	}
 	return s.flush()
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/xuri/excelize/v2"
 
@@ -34,7 +35,7 @@ func (b *workbook) summary() error {
 	for _, line := range [][2]string{
 		{"Organisation", r.Org},
 		{"Scope", scopeText(r.Scope)},
-		{"Guideline", fmt.Sprintf("%s, version %s, effective %s", r.Guideline.Name, r.Guideline.Version, r.Guideline.Effective)},
+		{"Guideline", guidelineText(r)},
 		{"Run", r.RunID},
 		{"Run at", r.Clock.UTC().Format("2006-01-02 15:04:05 UTC")},
 		{"Data generation", r.Generation},
@@ -73,8 +74,10 @@ func (b *workbook) byRule(p *page, row *int) {
 		counts[f.RuleID]++
 	}
 	texts := map[string]string{}
-	for _, rule := range b.report.Guideline.Rules {
-		texts[rule.ID] = rule.Text
+	for _, g := range b.report.Applied() {
+		for _, rule := range g.Rules {
+			texts[rule.ID] = rule.Text
+		}
 	}
 	rules := make([]string, 0, len(counts))
 	for id := range counts {
@@ -129,6 +132,15 @@ func (b *workbook) bySubmission(p *page, row *int) {
 		p.set(fmt.Sprintf("E%d", *row), worst[s.ID][1], b.style.number)
 		*row++
 	}
+}
+
+// guidelineText names every guideline that was applied.
+func guidelineText(r *reports.Report) string {
+	var lines []string
+	for _, g := range r.Applied() {
+		lines = append(lines, fmt.Sprintf("%s, version %s, effective %s", g.Name, g.Version, g.Effective))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // scopeText says in words what a run looked at.

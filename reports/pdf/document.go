@@ -32,7 +32,7 @@ func Write(ctx context.Context, w io.Writer, r *reports.Report, attachments ...A
 	if err != nil {
 		return err
 	}
-	for _, part := range []func(*canvas){summary, findings, vehicles, guideline, queries} {
+	for _, part := range []func(*canvas){summary, findings, vehicles, guidelines, queries} {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}

@@ -112,7 +112,7 @@ func TestTextComesOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Zażółć Gęślą", "Công ty Vận", "东方运输有限公司", "CUT SHORT", "Page 1 of ", "F-0001", "schedule.xlsx, p. 1 (91 %)"} {
+	for _, want := range []string{"Zażółć Gęślą", "Công ty Vận", "东方运输有限公司", "CUT SHORT", "Page 1 of ", "F-0001", "schedule.xlsx, p. 1 (91%)"} {
 		if !bytes.Contains(out, []byte(want)) {
 			t.Errorf("the pages don't hold %q", want)
 		}

@@ -46,8 +46,11 @@ func findings(c *canvas) {
 func message(f reports.Finding) string {
 	var b strings.Builder
 	b.WriteString(f.Message)
-	if f.Stated != "" || f.Expected != "" {
-		fmt.Fprintf(&b, "\nStated: %s\nExpected: %s", cmp.Or(f.Stated, "—"), cmp.Or(f.Expected, "—"))
+	if f.Stated != "" {
+		b.WriteString("\nStated: " + f.Stated)
+	}
+	if f.Expected != "" {
+		b.WriteString("\nExpected: " + f.Expected)
 	}
 	if len(f.Missing) > 0 {
 		b.WriteString("\nCan't be told without: " + strings.Join(f.Missing, ", "))
@@ -71,7 +74,7 @@ func sources(f reports.Finding) string {
 			line += fmt.Sprintf(", p. %d", e.Page)
 		}
 		if e.Confidence > 0 {
-			line += fmt.Sprintf(" (%.0f %%)", 100*e.Confidence)
+			line += fmt.Sprintf(" (%.0f%%)", 100*e.Confidence)
 		}
 		if e.EditedBy != "" {
 			line += ", edited by " + e.EditedBy
@@ -102,22 +105,24 @@ func vehicles(c *canvas) {
 	}
 }
 
-// guideline is the appendix of the rules as they were applied.
-func guideline(c *canvas) {
-	g := c.report.Guideline
+// guidelines is the appendix of the rules as they were applied.
+func guidelines(c *canvas) {
 	c.section("Guideline")
-	c.write(fmt.Sprintf("%s (%s), version %s, effective %s. SHA-256 %s", g.Name, g.Carrier, g.Version, g.Effective, g.SHA256), sizeBody, false, grey)
-	c.y += 6
-	if len(g.Rules) == 0 {
-		return
-	}
-	t := c.table([]string{"Rule", "Severity", "Action", "Text", "Parameters"}, []float64{10, 10, 9, 46, 25})
-	for _, rule := range g.Rules {
-		parameters := make([]string, 0, len(rule.Parameters))
-		for _, key := range slices.Sorted(maps.Keys(rule.Parameters)) {
-			parameters = append(parameters, key+" = "+rule.Parameters[key])
+	for _, g := range c.report.Applied() {
+		c.heading(fmt.Sprintf("%s, version %s", g.Name, g.Version), g.Name)
+		c.write(fmt.Sprintf("Carrier %s, effective %s, SHA-256 %s", g.Carrier, g.Effective, g.SHA256), sizeBody, false, grey)
+		c.y += 4
+		if len(g.Rules) == 0 {
+			continue
 		}
-		t.row(plain(rule.ID), tagged(rule.Severity), plain(rule.Action), plain(rule.Text), plain(strings.Join(parameters, "\n")))
+		t := c.table([]string{"Rule", "Severity", "Action", "Text", "Parameters"}, []float64{10, 10, 9, 46, 25})
+		for _, rule := range g.Rules {
+			parameters := make([]string, 0, len(rule.Parameters))
+			for _, key := range slices.Sorted(maps.Keys(rule.Parameters)) {
+				parameters = append(parameters, key+" = "+rule.Parameters[key])
+			}
+			t.row(plain(rule.ID), tagged(rule.Severity), plain(rule.Action), plain(rule.Text), plain(strings.Join(parameters, "\n")))
+		}
 	}
 }
 

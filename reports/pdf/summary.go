@@ -20,7 +20,9 @@ func summary(c *canvas) {
 	c.write(r.Title, sizeTitle, true, accent)
 	c.y += 2
 	c.write(fmt.Sprintf("%s · %s · %s", r.Org, scopeText(r.Scope), r.Clock.UTC().Format("2 January 2006, 15:04 UTC")), sizeBody, false, grey)
-	c.write(fmt.Sprintf("Guideline: %s, version %s, effective %s", r.Guideline.Name, r.Guideline.Version, r.Guideline.Effective), sizeBody, false, grey)
+	for _, g := range r.Applied() {
+		c.write(fmt.Sprintf("Guideline: %s, version %s, effective %s", g.Name, g.Version, g.Effective), sizeBody, false, grey)
+	}
 	c.y += 10
 	tiles(c, "Submissions by decision", decisions, func(d string) int {
 		return count(r.Submissions, func(s reports.Submission) bool { return s.Decision == d })
