@@ -121,6 +121,7 @@ func TestBadInputGetsACodeAndASentence(t *testing.T) {
 		{"HTML", "<html><body>503</body></html>", "400", "'<'"},
 		{"phone number", "(555) 123-4567", "6,400", "'('"},
 		{"phone number with dashes", "555-123-4567", "6", "digits and nothing else"},
+		{"a word", "SEEATTACHED", "6,7,400", "isn't formed like a VIN"},
 		{"not a word", "N/A", "6,400", "'/'"},
 		{"NUL", "1XPXD49XXRD89876\x00", "400", "U+0000"},
 		{"broken UTF-8", "1XPXD49XXRD89876\xff", "400", "no readable character"},

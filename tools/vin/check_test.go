@@ -74,6 +74,7 @@ func TestMakesAndModelsOfDocuments(t *testing.T) {
 		{hyundai, "HYTR", "", vin.Variant, ""},
 		{greatDane, "Great Dane", "", vin.Variant, ""},
 		{greatDane, "GDAN", "", vin.Variant, ""},
+		{"1C6RR7LT4DS500001", "Dodge", "1500", vin.Variant, ""},
 		{ford, "Ford", "F150", vin.Agrees, vin.Variant},
 		{ford, "Ford", "F-550", vin.Agrees, vin.Conflict},
 	} {

@@ -126,6 +126,12 @@ func (d *Decoder) fill(r *Result, passes []*pass, y years) {
 			r.Candidates = append(r.Candidates, c)
 		}
 	}
+	if best.wmi == nil && (best.codes.has(codeCharacters) || best.codes.has(codeIncomplete)) {
+		// Nothing says that this is a VIN at all.
+		r.year, r.Candidates, r.Conclusive = 0, nil, false
+		r.Notes = append(r.Notes, fmt.Sprintf("Not decoded: no manufacturer %s is registered with NHTSA, and the rest isn't formed like a VIN.", r.WMI))
+		return
+	}
 	d.fillElements(r, best)
 	d.explain(r, best)
 }

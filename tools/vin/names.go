@@ -138,6 +138,10 @@ func (n *names) sameMake(stated, decoded, maker string, trailer bool) (Verdict, 
 	switch {
 	case sa == sb || sa == b:
 		return Variant, "another name of " + decoded
+	case sisters(sa, sb) != "":
+		return Variant, sisters(sa, sb)
+	case n.part(sa, decoded):
+		return Variant, "one of the names in " + decoded
 	case strings.HasPrefix(a, b+" ") || strings.HasPrefix(a, sb+" "):
 		return Variant, "the stated make begins with " + decoded
 	case len(a) >= 4 && strings.HasPrefix(b, a):
@@ -155,6 +159,33 @@ func (n *names) sameMake(stated, decoded, maker string, trailer bool) (Verdict, 
 		return Variant, "the manufacturer's name"
 	}
 	return Conflict, ""
+}
+
+// sisters are makes that documents and NHTSA divide differently.
+func sisters(a, b string) string {
+	if a > b {
+		a, b = b, a
+	}
+	switch a + "/" + b {
+	case "DODGE/RAM":
+		return "Dodge's trucks are called Ram since 2010"
+	case "IC BUS/INTERNATIONAL":
+		return "IC is International's name for buses"
+	}
+	return ""
+}
+
+// part is true for one of several makes in a name such as BENSON/WABASH.
+func (n *names) part(stated, decoded string) bool {
+	if !strings.Contains(decoded, "/") {
+		return false
+	}
+	for part := range strings.SplitSeq(decoded, "/") {
+		if n.makeName(part) == stated {
+			return true
+		}
+	}
+	return false
 }
 
 func firstWord(s string) string {

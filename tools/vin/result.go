@@ -98,7 +98,8 @@ type Result struct {
 	check      checkState
 }
 
-// Year is the model year, 0 if the VIN doesn't tell.
+// Year is the model year, 0 if the VIN doesn't tell. For a manufacturer that NHTSA doesn't know it is the newer year of position 10, which
+// NHTSA's values leave out.
 func (r *Result) Year() int { return r.year }
 
 // Make is the make in NHTSA's spelling, in upper case.
