@@ -64,11 +64,18 @@ func TestAttacks(t *testing.T) {
 	names := strings.NewReplacer("{DIR}", filepath.Dir(other), "{OTHER}", other, "{OWN}", own)
 	var done sync.WaitGroup
 	work := make(chan attack)
+	var mu sync.Mutex
+	var late []attack
 	for range runtime.NumCPU() {
 		done.Go(func() {
 			for a := range work {
 				a.SQL = names.Replace(a.SQL)
-				if err := try(t, h, a, other); err != nil {
+				switch err := try(t, h, a, other); {
+				case errors.Is(err, errLate):
+					mu.Lock()
+					late = append(late, a)
+					mu.Unlock()
+				case err != nil:
 					t.Errorf("%s (%s): %v\n  %.300s", a.ID, a.Why, err, a.SQL)
 				}
 			}
@@ -79,14 +86,29 @@ func TestAttacks(t *testing.T) {
 	}
 	close(work)
 	done.Wait()
+	again := 0
+	for _, a := range late { // alone, since a machine that is busy with other things is late with everything
+		var err error
+		for range 3 {
+			again++
+			if err = try(t, h, a, other); err == nil {
+				break
+			}
+		}
+		if err != nil {
+			t.Errorf("%s (%s): %v\n  %.300s", a.ID, a.Why, err, a.SQL)
+		}
+	}
 	var s table
 	if _, err := h.Query(t.Context(), asker("acme", "underwriter"), gate.Request{SQL: "SELECT count(*) FROM submissions"}, &s); err != nil || s.rows[0][0] != int64(1500) {
 		t.Errorf("afterwards: %v %v", s.rows, err)
 	}
-	if v, err := audit.Verify(t.Context(), h.db, "acme", ""); err != nil || v.Entries != int64(2*len(list)+2) {
+	if v, err := audit.Verify(t.Context(), h.db, "acme", ""); err != nil || v.Entries != int64(2*(len(list)+again)+2) {
 		t.Errorf("audit: %+v %v", v, err)
 	}
 }
+
+var errLate = errors.New("outlived its deadline")
 
 // try runs an attack and says what was wrong with how it ended.
 func try(t *testing.T, h *house, a attack, other string) error {
@@ -102,7 +124,7 @@ func try(t *testing.T, h *house, a attack, other string) error {
 		return fmt.Errorf("refused without rule or record: %+v", f)
 	}
 	if took > attackTime+slack {
-		return fmt.Errorf("took %v, of which %v ran", took, answer.MillisRun)
+		return fmt.Errorf("%w: %v, of which %v ms ran", errLate, took, answer.MillisRun)
 	}
 	if rss := resident(t); rss > serverCeiling {
 		return fmt.Errorf("the server holds %d MiB", rss>>20)
