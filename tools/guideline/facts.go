@@ -106,7 +106,11 @@ func (f *Facts) Why(name string) string {
 	if w := f.why[i]; w != "" {
 		return w
 	}
-	return f.vocab.names[i].Meaning + " is not stated"
+	meaning := f.vocab.names[i].Meaning
+	if end := strings.IndexAny(meaning, ":,;("); end > 0 {
+		meaning = strings.TrimSpace(meaning[:end])
+	}
+	return meaning + " is not stated"
 }
 
 // Text returns a fact or parameter as a person would write it, "" when it is missing.

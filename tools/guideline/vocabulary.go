@@ -116,9 +116,9 @@ submission.line_of_business string line of business as registered
 policy.days_to_effective int days from the run's clock to the effective date; negative when it has passed
 policy.term_days int days from effective to expiry date
 carrier.usdot string USDOT number on the application
-carrier.fmcsa_found bool whether the USDOT number was found at FMCSA (a snapshot that says "not found" is false)
+carrier.fmcsa_found bool finding the USDOT number at FMCSA (a snapshot that says "not found" is false)
 carrier.status_code string FMCSA status: A active, I inactive
-carrier.allowed_to_operate bool FMCSA: allowed to operate
+carrier.allowed_to_operate bool permission to operate as FMCSA knows it
 carrier.safety_rating string FMCSA safety rating: Satisfactory, Conditional, Unsatisfactory or Not Rated
 carrier.common_authority string FMCSA common authority: A active, I inactive, N none
 carrier.contract_authority string FMCSA contract authority: A active, I inactive, N none
@@ -129,7 +129,7 @@ carrier.inspections int roadside inspections behind the out-of-service rate
 carrier.power_units int power units that FMCSA knows
 carrier.drivers int drivers that FMCSA knows
 applicant.years_in_business double years in business as stated
-applicant.naics string NAICS code as stated, digits only
+applicant.naics string NAICS code, digits only
 fleet.rows int vehicle rows on the schedule
 fleet.power_units int tractors, trucks, pickups and cars on the schedule
 fleet.tractors int tractors on the schedule

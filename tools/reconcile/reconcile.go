@@ -55,29 +55,37 @@ func New(cfg Config) (*Reconciler, error) {
 }
 
 // Run reads the submissions in scope, compares and judges them. The same data, guideline, scope and clock give the same run.
+// It holds the whole run; Stream doesn't.
 func (r *Reconciler) Run(ctx context.Context, scope Scope, q Querier, clock Clock) (Run, error) {
-	now := clock().UTC().Truncate(time.Second)
+	c := r.collector(scope, clock().UTC().Truncate(time.Second))
+	if err := r.read(ctx, scope, q, c); err != nil {
+		return Run{}, err
+	}
+	return c.finish(), nil
+}
+
+// read hands the submissions in scope to the collector, batch by batch.
+func (r *Reconciler) read(ctx context.Context, scope Scope, q Querier, c *collector) error {
 	rd := &reader{q: q}
 	packets, err := rd.submissions(ctx, scope)
 	if err != nil {
-		return Run{}, err
+		return err
 	}
-	c := r.collector(scope, now)
 	for start := 0; start < len(packets); start += r.cfg.Batch {
 		batch := packets[start:min(start+r.cfg.Batch, len(packets))]
 		if err := rd.fill(ctx, batch); err != nil {
-			return Run{}, err
+			return err
 		}
 		if err := c.take(ctx, batch); err != nil {
-			return Run{}, err
+			return err
 		}
-		for _, p := range batch {
-			p.Documents = nil // What a packet held is in the result by now.
+		for i, p := range batch {
+			p.Documents, packets[start+i] = nil, nil // What a packet held is in the result by now.
 		}
 	}
 	c.run.Queries = append(c.run.Queries, rd.queries...)
 	c.run.Generation = rd.generation
-	return c.finish(), nil
+	return nil
 }
 
 // Packets reconciles packets that are already in memory, such as an import that isn't published yet.
@@ -98,14 +106,24 @@ type collector struct {
 	run   Run
 	used  map[string]*guideline.Guideline
 	none  map[string]error // carriers without a guideline
+	// emit takes what a submission came to; the run keeps it unless a stream does.
+	emit        func(s SubmissionResult, found []Finding) error
+	submissions int
+	findings    int
 }
 
 func (r *Reconciler) collector(s Scope, now time.Time) *collector {
-	return &collector{r: r, scope: s, used: map[string]*guideline.Guideline{}, none: map[string]error{}, run: Run{
+	c := &collector{r: r, scope: s, used: map[string]*guideline.Guideline{}, none: map[string]error{}, run: Run{
 		Schema: Schema, Org: s.Org, Title: s.Title, Clock: now,
 		Scope:       RunScope{From: s.From, To: s.To, Workflow: s.Workflow, Submissions: s.Submissions},
 		Submissions: []SubmissionResult{}, Findings: []Finding{}, Queries: []Query{}, Log: []LogEntry{},
 	}}
+	c.emit = func(s SubmissionResult, found []Finding) error {
+		c.run.Submissions = append(c.run.Submissions, s)
+		c.run.Findings = append(c.run.Findings, found...)
+		return nil
+	}
+	return c
 }
 
 func (c *collector) log(format string, args ...any) {
@@ -166,33 +184,36 @@ func (c *collector) take(ctx context.Context, batch []*Packet) error {
 		return err
 	}
 	for i := range outcomes {
+		o := &outcomes[i]
 		if rules[i] == nil {
-			c.unruled(batch[i])
-			continue
+			o = c.unruled(batch[i])
 		}
-		c.append(&outcomes[i])
+		if err := c.append(o); err != nil {
+			return err
+		}
+		outcomes[i] = outcome{}
 	}
 	return nil
 }
 
 // unruled keeps a submission whose carrier has no guideline in the run: it can't be cleared.
-func (c *collector) unruled(p *Packet) {
+func (c *collector) unruled(p *Packet) *outcome {
 	err := c.none[p.Carrier]
-	c.append(&outcome{
+	return &outcome{
 		submission: SubmissionResult{ID: p.ID, Insured: p.Insured, Broker: p.Broker, Workflow: p.Workflow, Received: p.Received, Decision: "refer",
 			Documents: []DocumentResult{}, Vehicles: []Item{}, Drivers: []Item{}, Losses: []Item{}, Coverages: []Item{}},
 		findings: []Finding{{SubmissionID: p.ID, RuleID: "GUIDELINE", Severity: "major", Action: "refer", Outcome: "unknown", Class: "unresolved", Entity: "submission",
 			Field: "carrier", Stated: p.Carrier, Message: fmt.Sprintf("No rules could be applied: %v.", err), Missing: []string{"guideline"},
 			Evidence: []Evidence{{Kind: "query", AuditID: p.AuditID, Value: "carrier of submission " + p.ID}}}},
-	})
+	}
 }
 
-func (c *collector) append(o *outcome) {
-	first := len(c.run.Findings)
+func (c *collector) append(o *outcome) error {
 	for i := range o.findings {
-		o.findings[i].ID = fmt.Sprintf("F-%04d", first+i+1)
+		o.findings[i].ID = fmt.Sprintf("F-%04d", c.findings+i+1)
 	}
-	c.run.Findings = append(c.run.Findings, o.findings...)
+	c.findings += len(o.findings)
+	c.submissions++
 	for _, items := range [][]Item{o.submission.Vehicles, o.submission.Drivers, o.submission.Losses, o.submission.Coverages} {
 		for i := range items {
 			for _, n := range o.rowsOf[items[i].ID] {
@@ -200,7 +221,7 @@ func (c *collector) append(o *outcome) {
 			}
 		}
 	}
-	c.run.Submissions = append(c.run.Submissions, o.submission)
+	return c.emit(o.submission, o.findings)
 }
 
 func (c *collector) finish() Run {
@@ -229,7 +250,7 @@ func (c *collector) finish() Run {
 	for _, carrier := range carriers {
 		c.log("carrier %q: %v", carrier, c.none[carrier])
 	}
-	c.log("%d submissions compared under %s: %d findings", len(c.run.Submissions), strings.Join(keys, ", "), len(c.run.Findings))
+	c.log("%d submissions compared under %s: %d findings", c.submissions, strings.Join(keys, ", "), c.findings)
 	if c.run.RunID = c.scope.RunID; c.run.RunID == "" {
 		c.run.RunID = c.runID()
 	}
@@ -246,46 +267,6 @@ func (c *collector) runID() string {
 		Generation string
 		Guideline  string
 		N          int
-	}{c.scope, c.run.Clock, c.run.Generation, c.run.Guideline.SHA256, len(c.run.Findings)})
+	}{c.scope, c.run.Clock, c.run.Generation, c.run.Guideline.SHA256, c.findings})
 	return "run-" + hex.EncodeToString(h.Sum(nil))[:16]
-}
-
-func describe(g *guideline.Guideline) RunGuideline {
-	out := RunGuideline{ID: g.ID, Carrier: g.Carrier, Name: g.Name, Version: g.Version, Effective: g.Effective.Format(time.DateOnly), SHA256: g.SHA256}
-	for _, r := range g.Rules {
-		rule := RunRule{ID: r.ID, Text: r.Text, Severity: r.Severity, Action: r.Action, Scope: string(r.Scope), Basis: r.Basis}
-		for _, name := range r.Uses() {
-			if rule.Parameters == nil {
-				rule.Parameters = map[string]string{}
-			}
-			for _, p := range g.Parameters {
-				if p.Name == name {
-					rule.Parameters[name] = p.String()
-				}
-			}
-		}
-		out.Rules = append(out.Rules, rule)
-	}
-	return out
-}
-
-// union stands for several guidelines where a reader knows only one: every rule once, as the first of them has it.
-func union(all []RunGuideline) RunGuideline {
-	out := RunGuideline{ID: "by-carrier", Carrier: "each submission's", Name: "Each submission's carrier's guideline"}
-	h := sha256.New()
-	seen := map[string]bool{}
-	var names []string
-	for _, g := range all {
-		h.Write([]byte(g.SHA256))
-		names = append(names, g.ID+"@"+g.Version)
-		out.Effective = max(out.Effective, g.Effective)
-		for _, r := range g.Rules {
-			if !seen[r.ID] {
-				seen[r.ID] = true
-				out.Rules = append(out.Rules, r)
-			}
-		}
-	}
-	out.Version, out.SHA256 = strings.Join(names, ", "), hex.EncodeToString(h.Sum(nil))
-	return out
 }

@@ -60,7 +60,10 @@ func (e *evaluation) carrierFacts() {
 	} else if nf := x.one(fmcsa, "found"); nf != nil {
 		s.yesno("carrier.fmcsa_found", nf)
 	} else {
-		s.missing("carrier.fmcsa_found", "no FMCSA snapshot is in the submission")
+		for _, n := range []string{"fmcsa_found", "status_code", "allowed_to_operate", "safety_rating", "common_authority", "contract_authority", "bipd_on_file",
+			"mcs150_age_months", "driver_oos_rate", "inspections", "power_units", "drivers"} {
+			s.missing("carrier."+n, "no FMCSA snapshot is in the submission")
+		}
 	}
 	s.yesno("carrier.allowed_to_operate", x.one(fmcsa, "allowed_to_operate"))
 	s.text("carrier.safety_rating", x.one(fmcsa, "safety_rating"))
