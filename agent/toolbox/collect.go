@@ -68,10 +68,7 @@ func (p *space) artifactFiles(ctx context.Context, id string) ([]sandbox.File, e
 // Collect keeps the files that are new or changed. A turn that hasn't touched its sandbox has none.
 func (s *session) Collect(ctx context.Context) ([]journal.Artifact, error) {
 	p := s.space
-	p.mu.Lock()
-	fetched := p.id != ""
-	p.mu.Unlock()
-	if !fetched && s.turn.Epoch <= 1 {
+	if !p.used.Load() && s.turn.Epoch <= 1 {
 		return nil, nil
 	}
 	var out []journal.Artifact

@@ -43,7 +43,7 @@ func own() []model.Tool {
 		},
 		{
 			Name:        "publish_report",
-			Description: "Render a reconciliation run to discrepancies.xlsx and discrepancies.pdf and deliver both.",
+			Description: "Render a reconciliation run to discrepancies.xlsx and discrepancies.pdf and deliver both. Answers the gravest findings too.",
 			InputSchema: json.RawMessage(`{"type":"object","properties":{` +
 				`"run_id":{"type":"string","description":"as reconcile answered"},` +
 				`"title":{"type":"string","maxLength":160}},` +

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"bordereau/agent/artifact"
@@ -71,9 +72,51 @@ func (s *session) deliver(ctx context.Context, report *reports.Report, documents
 		severities[f.Severity]++
 	}
 	r, err := answer(map[string]any{"run_id": report.RunID, "artifacts": files, "findings": len(report.Findings), "severities": severities,
-		"submissions": len(report.Submissions)})
+		"submissions": len(report.Submissions), "first": first(report.Findings)})
 	r.Artifacts = artifacts
 	return r, err
+}
+
+// maxFirst bounds the findings in the answer, in number and in bytes of their messages.
+const (
+	maxFirst      = 60
+	maxFirstBytes = 9 << 10
+)
+
+// brief is a finding as the answer shows it.
+type brief struct {
+	ID           string `json:"id"`
+	SubmissionID string `json:"submission_id"`
+	RuleID       string `json:"rule_id"`
+	Severity     string `json:"severity"`
+	Outcome      string `json:"outcome"`
+	Entity       string `json:"entity"`
+	Message      string `json:"message"`
+}
+
+// first picks the gravest findings, in the report's order among equals.
+func first(all []reports.Finding) []brief {
+	order := []string{"critical", "major", "minor", "note"}
+	rank := func(f reports.Finding) int {
+		if i := slices.Index(order, f.Severity); i >= 0 {
+			return i
+		}
+		return len(order)
+	}
+	sorted := slices.Clone(all)
+	slices.SortStableFunc(sorted, func(a, b reports.Finding) int { return rank(a) - rank(b) })
+	out, size := []brief{}, 0
+	for _, f := range sorted {
+		message := f.Message
+		if r := []rune(message); len(r) > 240 {
+			message = string(r[:239]) + "…"
+		}
+		if size += len(message); size > maxFirstBytes || len(out) == maxFirst {
+			break
+		}
+		out = append(out, brief{f.ID, f.SubmissionID, f.RuleID, f.Severity, f.Outcome, f.Entity, message})
+	}
+	return out
 }
 
 // report reads a run's parts until they make a whole.

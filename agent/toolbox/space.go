@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"path"
 	"sync"
+	"sync/atomic"
 
 	"bordereau/agent/artifact"
 	"bordereau/sandbox"
@@ -16,6 +17,10 @@ import (
 type space struct {
 	s *session
 
+	// Read without the lock, which is held while a sandbox is fetched: a step that needs none must not wait for it.
+	used  atomic.Bool // a tool of this turn did something in it
+	dirty atomic.Bool // and did so since the workspace was kept
+
 	mu       sync.Mutex // held while fetching: whoever else needs the sandbox waits for the same fetch
 	id       string     // "" while not fetched
 	note     string     // to tell with the next result
@@ -23,7 +28,6 @@ type space struct {
 	synced   map[string]string
 	baseline map[string]stamp
 	seen     map[string]stamp
-	dirty    bool // something was done in it since the workspace was kept
 }
 
 // stamp tells whether a file changed.
@@ -128,16 +132,15 @@ func (p *space) putDocuments(ctx context.Context) error {
 
 // touch notes that something is going to change in the workspace.
 func (p *space) touch() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.dirty = true
+	p.used.Store(true)
+	p.dirty.Store(true)
 }
 
 // keep stores the workspace when something was done in it. A copy that fails costs nothing unless the sandbox is lost too,
 // so the turn goes on; what is lost then is told. The lock is held.
 func (p *space) keep(ctx context.Context) {
 	s := p.s
-	if p.id == "" || !p.dirty {
+	if p.id == "" || !p.dirty.Load() {
 		return
 	}
 	left, err := s.c.Workspaces.Keep(ctx, p.id)
@@ -148,7 +151,7 @@ func (p *space) keep(ctx context.Context) {
 	if len(left) > 0 {
 		s.log.InfoContext(ctx, "workspace kept in part", slog.String("sandbox", p.id), slog.Int("left", len(left)))
 	}
-	p.dirty = false
+	p.dirty.Store(false)
 }
 
 func (p *space) documents(ctx context.Context) (map[string]int64, error) {

@@ -23,7 +23,8 @@ import (
 
 // folders is a sandbox without walls, for tests of what stands in front of it: a folder, and bash in it.
 type folders struct {
-	dir string
+	dir  string
+	hold chan struct{} // Acquire waits for it
 
 	mu       sync.Mutex
 	id       string
@@ -43,6 +44,9 @@ func newFolders(t *testing.T) *folders {
 func (f *folders) Reserve(context.Context, string, string) (string, error) { return "s-1", nil }
 
 func (f *folders) Acquire(context.Context, string, string) (Workspace, error) {
+	if f.hold != nil {
+		<-f.hold
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.fetches++

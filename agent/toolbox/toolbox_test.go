@@ -322,6 +322,31 @@ func TestPreflight(t *testing.T) {
 	}
 }
 
+// A step that needs no sandbox doesn't wait for the one that is being fetched beside it.
+func TestPrefetchHoldsUpNothing(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(_ *gov, c *Config) { c.Prefetch = true })
+	r.boxes.hold = make(chan struct{})
+	tools := r.open(t, 1)
+	defer close(r.boxes.hold)
+	done := make(chan error, 1)
+	go func() {
+		_, err := tools.Call(context.Background(), turn.Call{ID: "x", Name: "sql", Input: json.RawMessage(`{}`), Key: "t-1:1"})
+		if err == nil {
+			_, err = tools.Collect(context.Background())
+		}
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("waited for the sandbox")
+	}
+}
+
 func TestGovernedCall(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)
@@ -429,7 +454,7 @@ func TestExportDamaged(t *testing.T) {
 
 func TestPublishReport(t *testing.T) {
 	t.Parallel()
-	run, err := json.Marshal(reports.Report{Schema: reports.Schema, RunID: "run-1", Title: "old", Findings: []reports.Finding{{ID: "F-0001", Severity: "major"}}})
+	run, err := json.Marshal(reports.Report{Schema: reports.Schema, RunID: "run-1", Title: "old", Findings: []reports.Finding{{ID: "F-0001", Severity: "major"}, {ID: "F-0002", Severity: "critical"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -438,6 +463,9 @@ func TestPublishReport(t *testing.T) {
 	})
 	tools := r.open(t, 1)
 	got := call(t, tools, "publish_report", map[string]any{"run_id": "run-1", "title": "Today"})
+	if !strings.Contains(got.Text, `"first":[{"id":"F-0002"`) {
+		t.Errorf("the gravest finding is not the first: %s", got.Text)
+	}
 	if got.Error || len(got.Artifacts) != 2 || got.Artifacts[1].MediaType != "application/pdf" {
 		t.Fatalf("got %+v", got)
 	}

@@ -108,14 +108,18 @@ def picture(path, ask, fields, edited, days):
     import matplotlib.pyplot as plt
 
     share = (edited / fields.where(fields > 0)).mul(100)
-    order = (edited.sum(axis=1) / fields.sum(axis=1)).sort_values(ascending=False).index
-    shown = order[:40]
+    most = edited.sum(axis=1).sort_values(ascending=False, kind="stable").index[:40]
+    shown = (edited.sum(axis=1) / fields.sum(axis=1)).loc[most].sort_values(ascending=False, kind="stable").index
     grid = share.loc[shown, days]
     width = min(max(7.5, 0.19 * len(days) + 4), 22)
     fig, ax = plt.subplots(figsize=(width, 2.2 + 0.26 * len(shown)), dpi=110, layout="constrained")
     colours = plt.get_cmap("YlOrRd").copy()
     colours.set_bad("#e8e8e8")
-    top = max(5.0, float(grid.max().max(skipna=True)) if grid.notna().any().any() else 5.0)
+    # A day with one field edited of one is 100 %: the scale ends where most days are, and says that more is beyond it.
+    some = grid.to_numpy(dtype=float)
+    some = some[some > 0]
+    top = min(100.0, max(5.0, -(-float(pd.Series(some).quantile(0.9)) // 5) * 5)) if len(some) else 5.0
+    beyond = bool(len(some)) and float(some.max()) > top
     mesh = ax.pcolormesh(range(len(days) + 1), range(len(shown) + 1), grid.to_numpy(dtype=float), cmap=colours, vmin=0, vmax=top)
     ax.set_facecolor("#e8e8e8")
     names = [str(n) if len(str(n)) <= 32 else str(n)[:31] + "…" for n in shown]
@@ -124,11 +128,11 @@ def picture(path, ask, fields, edited, days):
     step = max(1, -(-len(days) // 16))
     ticks = list(range(0, len(days), step))
     ax.set_xticks([i + 0.5 for i in ticks], [days[i].strftime("%d %b") for i in ticks], rotation=45, ha="right", fontsize=8)
-    more = "" if len(order) <= len(shown) else f" (the {len(shown)} of {len(order)} fields edited most)"
+    more = "" if len(share) <= len(shown) else f" (the {len(shown)} of {len(share)} fields with most edits)"
     ax.set_title(f"Extracted fields edited by a human: {ask['workflow'] or 'all workflows'}\n{ask['from']} to {ask['to']}{more}".replace("$", r"\$"), fontsize=11)
     ax.set_xlabel("Day of extraction (UTC)")
     ax.set_ylabel("Field")
-    bar = fig.colorbar(mesh, ax=ax, shrink=0.9)
+    bar = fig.colorbar(mesh, ax=ax, shrink=0.9, extend="max" if beyond else "neither")
     bar.set_label("Edited by a human (%); grey: nothing extracted")
     fig.savefig(path)
 

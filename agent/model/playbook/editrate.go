@@ -171,7 +171,7 @@ func (l rateLine) peak() string {
 	if !ok1 || !ok2 {
 		return "–"
 	}
-	return fmt.Sprintf("%v: %s", l.Peak[0], percent([2]int{int(e), int(n)}))
+	return fmt.Sprintf("%v: %s (%.0f of %.0f)", l.Peak[0], percent([2]int{int(e), int(n)}), e, n)
 }
 
 func percent(p [2]int) string {

@@ -135,8 +135,10 @@ const (
 		`"decisions":{"decline":4,"refer":9,"clear":12},"severities":{"critical":3,"major":5,"minor":1},"rules":{"VEH-01":3,"LOS-01":5,"VEH-06":1},` +
 		`"findings":[{"id":"F-0001","submission_id":"S-3","rule_id":"VEH-01","severity":"critical","action":"decline","outcome":"fail","entity":"unit 3","message":"The VIN has 16 characters"},` +
 		`{"id":"F-0002","submission_id":"S-9","rule_id":"LOS-01","severity":"major","action":"refer","outcome":"unknown","entity":"submission","message":"valued 120 days before | [now](http://evil) ![x](http://evil/p.png) <b>"}],"note":""}`
-	published = `{"run_id":"run-7","artifacts":[{"name":"discrepancies.xlsx","size":1000,"sha256":"00"},{"name":"discrepancies.pdf","size":2000,"sha256":"11"}],"findings":9}`
-	rateOut   = "exit code 0 after 5.1 s\n" + `{"edit_rate":{"workflow":"Claims Intake","from":"2026-06-01","to":"2026-07-31","days":61,"parts":["2026-06","2026-07"],"audit_id":"a-5","generation":"g-1","fields":2,` +
+	publishedText = `{"run_id":"run-7","artifacts":[{"name":"discrepancies.xlsx","size":1000,"sha256":"00"},{"name":"discrepancies.pdf","size":2000,"sha256":"11"}],"findings":9,` +
+		`"first":[{"id":"F-0003","submission_id":"S-4","rule_id":"DRV-06","severity":"critical","outcome":"fail","entity":"driver Mary Major","message":"A DUI of 2025"},` +
+		`{"id":"F-0002","submission_id":"S-9","rule_id":"LOS-01","severity":"major","outcome":"unknown","entity":"submission","message":"Can't be told: | [now](http://evil) ![x](http://evil/p.png) <b>"}]}`
+	rateOut = "exit code 0 after 5.1 s\n" + `{"edit_rate":{"workflow":"Claims Intake","from":"2026-06-01","to":"2026-07-31","days":61,"parts":["2026-06","2026-07"],"audit_id":"a-5","generation":"g-1","fields":2,` +
 		`"all":{"field":"All fields","total":[120,2400],"parts":[[60,1200],[60,1200]],"peak":["2026-06-02",9,40]},` +
 		`"lines":[{"field":"vin","total":[100,1200],"parts":[[50,600],[50,600]],"peak":["2026-06-02",8,20]},{"field":"make","total":[20,1200],"parts":[[10,600],[10,600]],"peak":null}],"files":["edit-rate.png","edit-rate.xlsx"]}}`
 )
@@ -151,20 +153,20 @@ func TestPlays(t *testing.T) {
 	}{
 		"reconcile-today": {
 			asks:    []string{"Reconcile all submissions from today against carrier guidelines and generate a report flagging discrepancies"},
-			answers: answerer{"reconcile": {runAnswer}, "publish_report": {published}},
+			answers: answerer{"reconcile": {runAnswer}, "publish_report": {publishedText}},
 		},
 		"reconcile-workflow": {
 			asks:    []string{"reconcile the renewal intake submissions of yesterday"},
-			answers: answerer{"sql": {workflows}, "reconcile": {runAnswer}, "publish_report": {published}},
+			answers: answerer{"sql": {workflows}, "reconcile": {runAnswer}, "publish_report": {publishedText}},
 		},
 		"reconcile-guideline": {
 			asks:    []string{"Check submissions S-3, S-9 and S-12 against the guideline northstar-2026"},
-			answers: answerer{"reconcile": {runAnswer}, "publish_report": {published}},
+			answers: answerer{"reconcile": {runAnswer}, "publish_report": {publishedText}},
 		},
 		"reconcile-nothing":    {asks: []string{"Reconcile everything from 2020-01-01"}, answers: answerer{"reconcile": {`{"run_id":"run-8","submissions":0,"findings":[]}`}}},
-		"reconcile-no-period":  {asks: []string{"Reconcile all submissions against guidelines", "from last week"}, answers: answerer{"reconcile": {runAnswer}, "publish_report": {published}}},
-		"reconcile-cut":        {asks: []string{"Reconcile today"}, answers: answerer{"reconcile": {runAnswer[:500] + "\n[cut; the whole is in /workspace/outputs/x]"}, "publish_report": {published}}},
-		"reconcile-lost":       {asks: []string{"Reconcile today"}, answers: answerer{"reconcile": {"!interrupted, outcome unknown", runAnswer}, "publish_report": {published}}},
+		"reconcile-no-period":  {asks: []string{"Reconcile all submissions against guidelines", "from last week"}, answers: answerer{"reconcile": {runAnswer}, "publish_report": {publishedText}}},
+		"reconcile-cut":        {asks: []string{"Reconcile today"}, answers: answerer{"reconcile": {runAnswer[:500] + "\n[cut; the whole is in /workspace/outputs/x]"}, "publish_report": {publishedText}}},
+		"reconcile-lost":       {asks: []string{"Reconcile today"}, answers: answerer{"reconcile": {"!interrupted, outcome unknown", runAnswer}, "publish_report": {publishedText}}},
 		"reconcile-lost-twice": {asks: []string{"Reconcile today"}, answers: answerer{"reconcile": {"!interrupted, outcome unknown", "!interrupted, outcome unknown"}}},
 		"edit-rate": {
 			asks:    []string{"What percentage of extracted fields were edited by a human, per field per day, for June and July, for the Claims Intake workflow?"},

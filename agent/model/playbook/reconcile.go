@@ -53,7 +53,11 @@ func (p reconcile) next(s *scene) reply {
 		}
 		return r
 	}
-	return say("%s", run.text(p.scope(workflow), artifacts(pub.text)))
+	published := readPublished(pub.text)
+	if len(published.First) > 0 {
+		run.Findings = published.First // the gravest of all, where reconcile shows the first by submission
+	}
+	return say("%s", run.text(p.scope(workflow), published.names()))
 }
 
 func (p reconcile) scope(workflow string) string {
@@ -194,12 +198,12 @@ func (r run) text(scope string, files []string) string {
 		}
 	}
 	if n := len(r.Findings); n > 0 && n < r.total() {
-		fmt.Fprintf(&b, "\nThe first %d of %d findings stand above; the report has all of them, each with its evidence.\n", n, r.total())
+		fmt.Fprintf(&b, "\n%d of %d findings stand above; the report has all of them, each with its evidence.\n", n, r.total())
 	}
 	if r.partial {
 		b.WriteString("\nThe list of findings was too long to read here; the report has all of them.\n")
 	}
-	if r.Note != "" {
+	if r.Note != "" && !strings.HasPrefix(r.Note, "Showing ") { // how many are shown is said above
 		b.WriteString("\n" + plain(r.Note) + "\n")
 	}
 	if files != nil {
@@ -215,7 +219,7 @@ func (f finding) line() string {
 		text += ", " + plain(f.Entity)
 	}
 	text += ": " + plain(f.Message)
-	if f.Outcome == "unknown" {
+	if f.Outcome == "unknown" && !strings.HasPrefix(f.Message, "Can't be told") {
 		text += " (can't be told)"
 	}
 	return text + " `" + plain(f.RuleID) + "`"
@@ -273,16 +277,23 @@ func ranked(counts map[string]int, n int) []string {
 	return out
 }
 
-// artifacts names the files in an answer of publish_report.
-func artifacts(text string) []string {
-	var a struct {
-		Artifacts []struct{ Name string } `json:"artifacts"`
+// published is an answer of publish_report.
+type published struct {
+	Artifacts []struct{ Name string } `json:"artifacts"`
+	First     []finding               `json:"first"`
+}
+
+func readPublished(text string) published {
+	var p published
+	if json.Unmarshal([]byte(text), &p) != nil {
+		return published{}
 	}
-	if json.Unmarshal([]byte(text), &a) != nil {
-		return nil
-	}
+	return p
+}
+
+func (p published) names() []string {
 	var names []string
-	for _, f := range a.Artifacts {
+	for _, f := range p.Artifacts {
 		names = append(names, "`"+plain(f.Name)+"`")
 	}
 	return names
