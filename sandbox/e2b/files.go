@@ -270,4 +270,3 @@ func (d *Driver) SetToken(ctx context.Context, id, token string) error {
 	}
 	return d.WriteFile(ctx, id, hosted.TokenFile, strings.NewReader(token))
 }
-

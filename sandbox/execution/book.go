@@ -32,11 +32,13 @@ type Book struct {
 
 	mu      sync.Mutex
 	running map[string]*entry
+	ended   map[string]*end // without a folder
+	order   []string        // of ended, oldest first
 }
 
 // NewBook starts a book; folder "" keeps it in memory only.
 func NewBook(folder string, now func() time.Time) *Book {
-	return &Book{folder: folder, now: now, running: map[string]*entry{}}
+	return &Book{folder: folder, now: now, running: map[string]*entry{}, ended: map[string]*end{}}
 }
 
 // end is the stored form of an ended command.
@@ -205,7 +207,7 @@ func fileName(id string) string {
 // load reads a stored end; started tells of a command that began and has none.
 func (b *Book) load(name string) (stored *end, started bool, err error) {
 	if b.folder == "" {
-		return nil, false, nil
+		return b.ended[name], false, nil
 	}
 	text, err := os.ReadFile(filepath.Join(b.folder, name+".json")) // #nosec G304 -- a hash
 	if errors.Is(err, fs.ErrNotExist) {
@@ -238,6 +240,11 @@ func (b *Book) forget(name string) {
 // store writes an end so that a crash leaves it whole or not there.
 func (b *Book) store(name string, e end) error {
 	if b.folder == "" {
+		b.ended[name], b.order = &e, append(b.order, name)
+		if len(b.order) > keep {
+			delete(b.ended, b.order[0])
+			b.order = b.order[1:]
+		}
 		return nil
 	}
 	text, err := json.Marshal(e)

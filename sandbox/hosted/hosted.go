@@ -31,8 +31,7 @@ const Setup = `for d in /workspace /workspace/documents /workspace/artifacts /wo
   mkdir -p "$d" 2>/dev/null || { sudo -n mkdir -p "$d" && sudo -n chown "$(id -u):$(id -g)" "$d"; } || exit 1
 done; mkdir -p "${HOME:-/tmp/home}" 2>/dev/null; test -w /workspace`
 
-// wrapper runs "$@" with its input from $1 and its output, in pieces of at most $2 bytes, to where $3 and $4 say, then kills everything
-// that carries the mark and was left behind. Its own shell carries the mark too, so it is spared.
+// wrapper runs "$@" with its input from $1, then kills everything that carries the mark and was left behind. Its own shell carries the mark too, so it is spared.
 const wrapper = `in=$1; shift
 cd "$BORDEREAU_DIR" 2>/dev/null || exit 254
 "$@" < "$in" &
@@ -41,11 +40,10 @@ wait "$child"; code=$?
 ` + sweep + `
 exit "$code"`
 
-const sweep = `for round in 1 2 3; do
-  for p in /proc/[0-9]*; do
-    n=${p#/proc/}
-    [ "$n" = "$$" ] && continue
-    if tr '\0' '\n' < "$p/environ" 2>/dev/null | grep -qxF "BORDEREAU_COMMAND=$BORDEREAU_COMMAND"; then kill -9 "$n" 2>/dev/null; fi
+const sweep = `for round in 1 2; do
+  for f in $(grep -lzxF "BORDEREAU_COMMAND=$BORDEREAU_COMMAND" /proc/[0-9]*/environ 2>/dev/null); do
+    n=${f#/proc/}; n=${n%/environ}
+    [ "$n" = "$$" ] || kill -9 "$n" 2>/dev/null
   done
 done`
 

@@ -27,6 +27,7 @@ type Subject struct {
 	Splits      bool                          // standard output and error are told apart, as bytes
 	Tokens      bool                          // SetToken is supported
 	Limited     bool                          // limits of memory, disk and output are enforced
+	StopPauses  bool                          // a stopped sandbox is a paused one
 	Python      bool                          // python3 with pandas, matplotlib and openpyxl is inside
 	KillRuntime func(t *testing.T, id string) // as a crash of what runs it would
 	Isolated    bool                          // run Escape too
@@ -185,7 +186,11 @@ func (s Subject) life(t *testing.T) {
 	}
 	must(s.Driver.Stop(ctx, b.id))
 	must(s.Driver.Stop(ctx, b.id))
-	state(sandbox.Stopped)
+	stopped := sandbox.Stopped
+	if s.StopPauses {
+		stopped = sandbox.Paused
+	}
+	state(stopped)
 	_, err = s.Driver.Exec(ctx, b.id, sandbox.Command{Args: []string{"true"}})
 	is(t, err, sandbox.ErrUnavailable)
 	must(s.Driver.Start(ctx, b.id))
