@@ -128,12 +128,17 @@ func (s *Store) buildOnce(ctx context.Context, org, dir string, job generation.J
 		if prev, err = s.ledger.current(ctx, org); err != nil {
 			return outcome{}, s.unavailable("the newest generation can't be looked up", err)
 		}
+		for _, f := range prev.manifest.Files {
+			if err := s.remote.ensure(ctx, org, dir, f); err != nil {
+				return outcome{}, s.unavailable("the newest generation is not there", err)
+			}
+		}
 		job.Full, job.Standard = filepath.Join(dir, prev.manifest.Files[Full].Path), filepath.Join(dir, prev.manifest.Files[Standard].Path)
 	}
-	if job.Mode != generation.Import {
-		if current == 0 {
-			return outcome{}, &fault.Error{Code: fault.NotFound, Component: "dataset", Message: "this organisation has no data yet"}
-		}
+	if job.Mode != generation.Import && current == 0 {
+		return outcome{}, &fault.Error{Code: fault.NotFound, Component: "dataset", Message: "this organisation has no data yet"}
+	}
+	if job.Mode == generation.Rebuild {
 		if job.Facts, err = s.factFolders(ctx, org, dir); err != nil {
 			return outcome{}, err
 		}
@@ -160,6 +165,11 @@ func (s *Store) factFolders(ctx context.Context, org, dir string) ([]string, err
 	}
 	var folders []string
 	for _, f := range files {
+		for _, one := range f {
+			if err := s.remote.ensure(ctx, org, dir, one); err != nil {
+				return nil, s.unavailable("facts are not there", err)
+			}
+		}
 		if len(f) > 0 {
 			folders = append(folders, filepath.Join(dir, filepath.Dir(f[0].Path)))
 		}
@@ -195,6 +205,16 @@ func (s *Store) publish(ctx context.Context, org, dir string, prev generationRow
 	}
 	if err := moveAll(dir, row.id, files); err != nil {
 		return row, s.unavailable("the new generation can't be put in place; nothing changed", err)
+	}
+	uploads, err := documentFiles(built.Stored)
+	if err != nil {
+		return row, err
+	}
+	for _, f := range row.manifest.Files {
+		uploads = append(uploads, f)
+	}
+	if err := s.remote.upload(ctx, org, dir, append(uploads, facts...)); err != nil {
+		return row, s.unavailable("the new generation can't be put into the bucket; nothing changed", err)
 	}
 	// Whoever asked may be gone by now; the work is done and is not thrown away for that.
 	ctx = context.WithoutCancel(ctx)

@@ -95,7 +95,7 @@ func TestKilledImportsLeaveTheLastGeneration(t *testing.T) {
 		return time.Since(began), err == nil
 	}
 	life, _ := run("other", 0)
-	const points = 30
+	const points = 20
 	killed := 0
 	for i := 1; i <= points; i++ {
 		_, finished := run("acme", life*time.Duration(i)/points|time.Duration(i%2))

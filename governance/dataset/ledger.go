@@ -176,21 +176,49 @@ func (l ledger) publish(ctx context.Context, org string, prev int64, g generatio
 			return err
 		}
 	}
-	if stored != "" {
-		if err := storeDocuments(ctx, tx, org, stored); err != nil {
-			return err
-		}
+	if err := storeDocuments(ctx, tx, org, stored); err != nil {
+		return err
 	}
 	return tx.Commit()
 }
 
-// storeDocuments records where documents' files are, many rows a statement.
-func storeDocuments(ctx context.Context, tx *sql.Tx, org, path string) error {
+// eachStored calls do for every document that a build lists.
+func eachStored(path string, do func(generation.Stored) error) error {
+	if path == "" {
+		return nil
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close() // only read
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		var s generation.Stored
+		if err := json.Unmarshal(lines.Bytes(), &s); err != nil {
+			return err
+		}
+		if err := do(s); err != nil {
+			return err
+		}
+	}
+	return lines.Err()
+}
+
+// documentFiles lists the files of the documents that a build lists.
+func documentFiles(path string) ([]generation.Built, error) {
+	var files []generation.Built
+	err := eachStored(path, func(s generation.Stored) error {
+		if s.SHA256 != "" {
+			files = append(files, generation.Built{Path: documentPath(s.SHA256), SHA256: s.SHA256, Bytes: s.Bytes})
+		}
+		return nil
+	})
+	return files, err
+}
+
+// storeDocuments records where documents' files are, many rows a statement.
+func storeDocuments(ctx context.Context, tx *sql.Tx, org, path string) error {
 	const batch = 100
 	var values []string
 	var args []any
@@ -203,22 +231,16 @@ func storeDocuments(ctx context.Context, tx *sql.Tx, org, path string) error {
 		values, args = values[:0], args[:0]
 		return err
 	}
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		var s generation.Stored
-		if err := json.Unmarshal(lines.Bytes(), &s); err != nil {
-			return err
-		}
+	err := eachStored(path, func(s generation.Stored) error {
 		n := len(args)
 		values = append(values, fmt.Sprintf("($%d, $%d, $%d, $%d, $%d, $%d)", n+1, n+2, n+3, n+4, n+5, n+6))
 		args = append(args, org, s.DocumentID, s.SHA256, s.Bytes, s.Filename, s.MediaType)
 		if len(values) == batch {
-			if err := flush(); err != nil {
-				return err
-			}
+			return flush()
 		}
-	}
-	return errors.Join(lines.Err(), flush())
+		return nil
+	})
+	return errors.Join(err, flush())
 }
 
 func (l ledger) document(ctx context.Context, org, id string) (m DocumentMeta, err error) {

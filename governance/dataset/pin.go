@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"sync"
@@ -36,6 +35,7 @@ func (s *Store) pinRow(ctx context.Context, org, profile string, find func() (ge
 		return Pinned{}, nil, err
 	}
 	const tries = 3 // a generation may be retired between being found and being locked
+	var last error
 	for range tries {
 		g, err := find()
 		if noRows(err) {
@@ -50,21 +50,26 @@ func (s *Store) pinRow(ctx context.Context, org, profile string, find func() (ge
 			return Pinned{}, nil, &fault.Error{Code: fault.Invalid, Component: "dataset", Message: "there is no such masking profile", Hint: "use standard or full"}
 		}
 		path := filepath.Join(dir, file.Path)
-		release, err := s.hold(filepath.Dir(path))
+		folder := filepath.Dir(path)
+		if s.cfg.Bucket != nil {
+			if err := os.MkdirAll(folder, 0o700); err != nil {
+				return Pinned{}, nil, s.unavailable("no folder for the generation", err)
+			}
+		}
+		release, err := s.hold(folder)
 		if err == nil {
-			info, statErr := os.Stat(path)
-			if statErr == nil && info.Size() == file.Bytes {
+			if err = s.remote.ensure(ctx, org, dir, file); err == nil {
 				return Pinned{Path: path, Generation: g.id, SHA256: file.SHA256, Profile: profile}, release, nil
 			}
 			release()
-			err = errors.Join(statErr, errors.New("the file is gone or has another size"))
 		}
 		if ctx.Err() != nil {
 			return Pinned{}, nil, context.Cause(ctx)
 		}
+		last = err
 		s.cfg.Logger.WarnContext(ctx, "generation not there", "org", org, "generation", g.id, "error", err)
 	}
-	return Pinned{}, nil, s.unavailable("the generation's file is not there", nil)
+	return Pinned{}, nil, s.unavailable("the generation's file is not there", last)
 }
 
 // hold keeps a generation's folder until release is called.

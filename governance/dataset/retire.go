@@ -45,7 +45,7 @@ func (s *Store) Retire(ctx context.Context, org string, keep int) (Retired, erro
 		}
 		err = s.ledger.retire(ctx, org, g.seq, s.cfg.Now())
 		if err == nil {
-			err = os.RemoveAll(folder)
+			err = errors.Join(os.RemoveAll(folder), s.remote.remove(ctx, org, g.manifest.Files))
 		}
 		if lock != nil {
 			err = errors.Join(err, lock.Close())
@@ -107,7 +107,10 @@ func (s *Store) sweepOne(ctx context.Context, dir, kind, id string, known map[st
 	case was && !retired && !marked && kind == "generations":
 		s.markPublished(ctx, dir, id)
 		return nil
-	case was && retired && kind == "generations": // a retirement was cut short
+	case was && retired && kind == "generations": // a retirement was cut short, or made by another replica
+		if lock, err := flock(filepath.Join(dir, kind, id, lockFile), unix.LOCK_EX); err != nil || lock.Close() != nil {
+			return nil //nolint:nilerr // somebody still reads it; a later sweep comes by
+		}
 	case was || marked:
 		return nil
 	}

@@ -13,20 +13,24 @@ import (
 	"sync"
 	"time"
 
+	"gocloud.dev/blob"
+
+	"bordereau/governance/dataset/generation"
 	"bordereau/governance/fault"
 	"bordereau/migrations"
 )
 
-// Config is what a store needs. Threads and MemoryMB may be 0.
+// Config is what a store needs. Bucket, Threads and MemoryMB may be left out.
 type Config struct {
 	Dir      string             // the folder that holds the organisations' data
 	DB       *sql.DB            // the governance database
 	Dialect  migrations.Dialect // its engine
 	Logger   *slog.Logger
 	Now      func() time.Time
-	Builder  Command // how to start a process that runs BuilderMain
-	Threads  int     // of a builder; 0: 2
-	MemoryMB int     // of a builder's working tables, before they go to disk; 0: 2048
+	Builder  Command      // how to start a process that runs BuilderMain
+	Bucket   *blob.Bucket // where replicas share everything; Dir is then a cache. The caller closes it
+	Threads  int          // of a builder; 0: 2
+	MemoryMB int          // of a builder's working tables, before they go to disk; 0: 2048
 }
 
 // Command starts a program.
@@ -40,6 +44,7 @@ type Command struct {
 type Store struct {
 	cfg    Config
 	ledger ledger
+	remote remote
 
 	mu    sync.Mutex
 	turns map[string]chan struct{} // by organisation: whose turn it is to build
@@ -65,7 +70,7 @@ func Open(cfg Config) (*Store, error) {
 	if cfg.MemoryMB == 0 {
 		cfg.MemoryMB = 2048
 	}
-	return &Store{cfg: cfg, ledger: ledger{cfg.DB}, turns: map[string]chan struct{}{}, pins: map[string]*pin{}}, nil
+	return &Store{cfg: cfg, ledger: ledger{cfg.DB}, remote: remote{cfg.Bucket}, turns: map[string]chan struct{}{}, pins: map[string]*pin{}}, nil
 }
 
 var orgName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
@@ -101,7 +106,11 @@ func (s *Store) Document(ctx context.Context, org, documentID string) (io.ReadCl
 	if err != nil {
 		return nil, DocumentMeta{}, s.unavailable("the document can't be looked up", err)
 	}
-	f, err := os.Open(filepath.Join(dir, "documents", m.SHA256[:2], m.SHA256))
+	path := documentPath(m.SHA256)
+	if err := s.remote.ensure(ctx, org, dir, generation.Built{Path: path, SHA256: m.SHA256, Bytes: m.Bytes}); err != nil {
+		return nil, DocumentMeta{}, s.unavailable("the document's file is not there", err)
+	}
+	f, err := os.Open(filepath.Join(dir, path))
 	if err != nil {
 		return nil, DocumentMeta{}, s.unavailable("the document's file can't be opened", err)
 	}

@@ -1,0 +1,118 @@
+package generation
+
+import (
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// base makes the two files of an organisation with n fields; the values hold nothing to mask, so that one is a copy of the other.
+func base(b *testing.B, dir string, n int) (full, standard string) {
+	b.Helper()
+	full, standard = filepath.Join(dir, "base-full.duckdb"), filepath.Join(dir, "base-standard.duckdb")
+	if _, err := os.Stat(standard); err == nil {
+		return full, standard
+	}
+	db, err := sql.Open("duckdb", full)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var do []string
+	for _, r := range relations() {
+		do = append(do, r.ddl("main"))
+	}
+	do = append(do,
+		fmt.Sprintf(`INSERT INTO submissions SELECT 'S-'||i, ['Claims Intake','New Business Intake','Renewal Intake'][1+i%%3], 'received', 'Insured '||i, NULL, 'C-1', 'commercial_auto', NULL, NULL, TIMESTAMP '2026-05-01' + INTERVAL (i*500) SECOND, NULL FROM range(%d) t(i)`, n/500+1),
+		fmt.Sprintf(`INSERT INTO documents SELECT 'D-'||i, 'S-'||(i//5), 'vehicle_schedule', 'a.xlsx', 'x', 1, 1, NULL, NULL FROM range(%d) t(i)`, n/100+1),
+		fmt.Sprintf(`INSERT INTO extracted_fields SELECT 'F-'||i, 'D-'||(i//100), 'S-'||(i//500), CASE WHEN i%%100 < 20 THEN NULL ELSE 'R-'||(i//10) END, 'vehicle_schedule', ['Claims Intake','New Business Intake','Renewal Intake'][1+i//500%%3],
+			CASE WHEN i%%100 < 20 THEN NULL ELSE 'vehicles' END, CASE WHEN i%%100 < 20 THEN NULL ELSE (i//10%%10)::INT END, 'field_'||(i%%20), 'value '||hash(i)%%100000, 'value '||hash(i)%%100000, NULL, 0.5+(hash(i*3)%%1000)/2000.0, 1,
+			(i%%20)/20.0, (i%%37)/40.0, (i%%20)/20.0+0.05, (i%%37)/40.0+0.02, TIMESTAMP '2026-05-01' + INTERVAL (i) SECOND, false, false, NULL, NULL, 0 FROM range(%d) t(i)`, n),
+		`INSERT INTO extracted_rows SELECT row_id, document_id, submission_id, document_type, workflow, table_name, row_index, 1, 0, 0, 1, 1, 0.9, map_from_entries(list({'key': field_name, 'value': value} ORDER BY field_name))
+			FROM extracted_fields WHERE row_id IS NOT NULL GROUP BY ALL`,
+		`INSERT INTO vehicles SELECT row_id, document_id, submission_id, document_type, workflow, row_index, page, confidence, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM extracted_rows`,
+		"CHECKPOINT")
+	for _, q := range do {
+		if _, err := db.ExecContext(b.Context(), q); err != nil {
+			b.Fatal(q, err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		b.Fatal(err)
+	}
+	if err := copyFile(full, standard); err != nil {
+		b.Fatal(err)
+	}
+	return full, standard
+}
+
+const editRate = `SELECT field_name, extracted_at::DATE AS day, 100.0 * count(*) FILTER (edited_by_human) / count(*) FROM extracted_fields
+	WHERE workflow = 'Claims Intake' AND extracted_at >= TIMESTAMP '2026-06-01' AND extracted_at < TIMESTAMP '2026-08-01' GROUP BY ALL`
+
+// scan is the best time of a question over most of the file.
+func scan(b *testing.B, path string) time.Duration {
+	b.Helper()
+	db, err := sql.Open("duckdb", path+"?access_mode=READ_ONLY&threads=2")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer db.Close()
+	best := time.Hour
+	for range 15 {
+		began := time.Now()
+		if _, err := db.ExecContext(b.Context(), editRate); err != nil {
+			b.Fatal(err)
+		}
+		best = min(best, time.Since(began))
+	}
+	return best
+}
+
+// 1,000 edits all over an organisation of BORDEREAU_BENCH_FIELDS fields (1,000,000; the figure in question is 10,000,000), five times on top of one
+// another, and what scans of the last file cost against those of the compact first one. BORDEREAU_BENCH_DIR keeps the first one.
+func BenchmarkEditsInALargeOrganisation(b *testing.B) {
+	n := 1_000_000
+	if s := os.Getenv("BORDEREAU_BENCH_FIELDS"); s != "" {
+		var err error
+		if n, err = strconv.Atoi(s); err != nil {
+			b.Fatal(err)
+		}
+	}
+	dir := b.TempDir()
+	at := os.Getenv("BORDEREAU_BENCH_DIR")
+	if at == "" {
+		at = dir
+	}
+	full, standard := base(b, at, n)
+	compact := scan(b, full)
+	for b.Loop() {
+		f, m := full, standard
+		const rounds = 5
+		var took time.Duration
+		for round := range rounds {
+			edits := filepath.Join(b.TempDir(), "edits.ndjson")
+			var text []byte
+			for i := range 1000 {
+				text = fmt.Appendf(text, `{"type":"edit","id":"E-%d-%d","field_id":"F-%d","from":"a","to":"b","by":"pat","source":"human","at":"2026-11-01T00:00:00Z"}`+"\n", round, i, (i*(n/1000)+round*7919+i*31)%n)
+			}
+			if err := os.WriteFile(edits, text, 0o600); err != nil {
+				b.Fatal(err)
+			}
+			work := b.TempDir()
+			began := time.Now()
+			res, err := Run(b.Context(), Job{Mode: Import, Dir: work, Key: []byte("k"), Full: f, Standard: m, Documents: filepath.Join(work, "documents"), Threads: 2, MemoryMB: 2048,
+				Files: []Input{{Path: edits, Name: "edits.ndjson", Format: "ndjson"}}})
+			if err != nil || len(res.Problems) > 0 {
+				b.Fatal(err, res.Problems)
+			}
+			took += time.Since(began)
+			b.Logf("round %d: %v, %d MB, %v", round, time.Since(began).Round(time.Millisecond), res.Full.Bytes>>20, res.Millis)
+			f, m = res.Full.Path, res.Standard.Path
+		}
+		b.ReportMetric(took.Seconds()/rounds, "s/1000edits")
+		b.ReportMetric(float64(scan(b, f))/float64(compact), "scan/compact")
+	}
+}
