@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"log/slog"
@@ -15,7 +16,7 @@ import (
 const demoOrg = "northgate"
 
 // runDemo does the main job on the sample organisations, from an empty data folder, over the public HTTP API.
-func runDemo(ctx context.Context, args []string, std stdio) error {
+func runDemo(ctx context.Context, args []string, std stdio) (err error) {
 	flags := flag.NewFlagSet("demo", flag.ContinueOnError)
 	out := flags.String("out", "out", "`FOLDER` for the reports")
 	keep := flags.Bool("keep", false, "keep the data folder of an earlier demonstration")
@@ -35,9 +36,12 @@ func runDemo(ctx context.Context, args []string, std stdio) error {
 	}
 	defer func() { _ = logFile.Close() }()
 	log := slog.New(slog.NewTextHandler(logFile, nil))
+	// Sandboxes outlive the program that made them; a demonstration leaves none behind, and takes down what an interrupted
+	// one left before its folder goes.
+	clear := func() error { return clearSandboxes(context.WithoutCancel(ctx), c, log) }
+	defer func() { err = errors.Join(err, clear()) }()
 	if !*keep {
-		// Sandboxes of an earlier demonstration are taken down by their own driver before their folder goes.
-		if err := clearSandboxes(ctx, c, log); err != nil {
+		if err := clear(); err != nil {
 			return err
 		}
 		if err := os.RemoveAll(c.Data); err != nil {
@@ -51,7 +55,7 @@ func runDemo(ctx context.Context, args []string, std stdio) error {
 	if err != nil {
 		return err
 	}
-	defer s.stop()
+	defer s.stop() // before the sandboxes are taken down
 	fmt.Fprintf(std.Out, "All roles are up on %s after %.1f s, sandboxes by %s\n", s.url, time.Since(began).Seconds(), s.sandboxes)
 	key, err := os.ReadFile(keyFile(c.Data, demoOrg))
 	if err != nil {

@@ -4,19 +4,11 @@ import (
 	"context"
 	"log/slog"
 	"os"
-	"path/filepath"
-	"time"
 
-	"bordereau/governance/audit"
 	"bordereau/governance/dataset"
 	"bordereau/governance/duck"
 	"bordereau/governance/fault"
 	"bordereau/governance/gate"
-	"bordereau/governance/policy"
-	"bordereau/governance/statement"
-	"bordereau/migrations"
-
-	"github.com/google/uuid"
 )
 
 // runDuckWorker makes this process a worker that runs statements for the process that started it.
@@ -43,65 +35,22 @@ type gateOptions struct {
 
 // openGate builds the gate of one machine's data folder. done closes everything.
 func openGate(ctx context.Context, o gateOptions) (g *gate.Gate, done func(), err error) {
-	var closers []func() error
-	done = func() {
-		for i := len(closers) - 1; i >= 0; i-- {
-			if err := closers[i](); err != nil {
-				o.log.ErrorContext(ctx, "closing", "error", err)
-			}
-		}
-	}
-	defer func() {
-		if err != nil {
-			done()
-		}
-	}()
 	if _, err := os.Stat(o.data); err != nil {
 		return nil, nil, (&fault.Error{
 			Code: fault.Unavailable, Component: "query", Message: "there is no data folder " + o.data,
 			Hint: "Import data first, or name the folder with --data or BORDEREAU_DATA.",
 		}).Because(err)
 	}
-	db, dialect, err := migrations.Open(ctx, filepath.Join(o.data, "governance.db"), migrations.Governance)
+	c := defaults()
+	c.Data, c.Governance.Policy = o.data, o.policy
+	var open closers
+	done = func() { open.close(context.WithoutCancel(ctx), o.log) }
+	plane, err := openDataPlane(ctx, c, o.log, &open)
 	if err != nil {
+		done()
 		return nil, nil, err
 	}
-	closers = append(closers, db.Close)
-	self, err := os.Executable()
-	if err != nil {
-		return nil, nil, err
-	}
-	store, err := dataset.Open(dataset.Config{
-		Dir: filepath.Join(o.data, "datasets"), DB: db, Dialect: dialect, Logger: o.log, Now: time.Now,
-		Builder: dataset.Command{Path: self, Args: []string{"dataset-builder"}},
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	rules, err := policy.Load(o.policy, policy.Relations())
-	if err != nil {
-		return nil, nil, err
-	}
-	pool, err := duck.New(duck.Config{Log: o.log})
-	if err != nil {
-		return nil, nil, err
-	}
-	closers = append(closers, pool.Close)
-	reader, err := statement.New(statement.Config{Parser: pool})
-	if err != nil {
-		return nil, nil, err
-	}
-	record, err := audit.New(audit.Config{DB: db, Now: time.Now})
-	if err != nil {
-		return nil, nil, err
-	}
-	g, err = gate.New(ctx, gate.Config{
-		Reader: reader, Policy: rules, Pinner: pinner{store}, Runner: pool, Recorder: record, Log: o.log, Now: time.Now, NewID: uuid.NewString,
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	return g, done, nil
+	return plane.gate, done, nil
 }
 
 // pinner gives the dataset store's generations to the gate.
@@ -114,4 +63,3 @@ func (p pinner) Pin(ctx context.Context, org, profile string) (gate.Pinned, func
 	pinned, release, err := p.store.Pin(ctx, org, profile)
 	return gate.Pinned{Generation: pinned.Generation, Path: pinned.Path, SHA256: pinned.SHA256}, release, err
 }
-

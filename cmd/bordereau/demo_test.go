@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/pdfcpu/pdfcpu/pkg/api"
+	"github.com/xuri/excelize/v2"
+
+	"bordereau/cmd/bordereau/sample"
+	"bordereau/reports"
+	"bordereau/tools/vin"
+)
+
+// TestDemo does the main job as 'make demo' does, through every real part, and holds what it hands back against the
+// answer key of the sample organisation.
+func TestDemo(t *testing.T) {
+	t.Parallel()
+	bin := programs(t)
+	dir := t.TempDir()
+	settings := filepath.Join(dir, "bordereau.yaml")
+	text := fmt.Sprintf("data: %s\nsandbox: {driver: auto, runsc: %s, guest: %s, gov: %s, memory_mib: 1024, disk_mib: 512, idle_stop: 10m}\n",
+		filepath.Join(dir, "data"), filepath.Join(bin, "runsc"), filepath.Join(bin, "guest"), filepath.Join(bin, "gov"))
+	if err := os.WriteFile(settings, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	today := time.Now()
+	out1 := filepath.Join(dir, "out")
+	err := run(t.Context(), []string{"demo", "--config", settings, "--out", out1}, stdio{In: strings.NewReader(""), Out: &out, Err: &errs, Env: func(string) string { return "" }})
+	if err != nil {
+		log, _ := os.ReadFile(filepath.Join(dir, "data", "demo.log"))
+		t.Fatalf("%v\n%s\n%s\n%s", err, out.String(), errs.String(), log)
+	}
+	decoder, err := vin.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	org, err := sample.Generate(t.Context(), sample.Config{Today: today, Seed: sampleSeed, Decoder: decoder}, demoOrg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Run("findings", func(t *testing.T) { t.Parallel(); checkFindings(t, out1, org.Key) })
+	t.Run("edit rate", func(t *testing.T) { t.Parallel(); checkEditRate(t, out1, org.Key) })
+	t.Run("chart", func(t *testing.T) {
+		t.Parallel()
+		raw, err := os.ReadFile(filepath.Join(out1, "edit-rate.png"))
+		if err != nil || !bytes.HasPrefix(raw, []byte("\x89PNG\r\n\x1a\n")) || len(raw) < 10_000 {
+			t.Errorf("the chart has %d bytes, %v", len(raw), err)
+		}
+	})
+}
+
+// checkFindings reads the run out of the PDF, and the findings out of the workbook.
+func checkFindings(t *testing.T, out string, key sample.Key) {
+	t.Helper()
+	want := map[string]int{}
+	for _, p := range key.Findings {
+		if slices.Contains(key.Received, p.Submission) {
+			want[strings.Join([]string{p.Submission, p.Rule, p.Entity, p.Class}, "|")]++
+		}
+	}
+	api.DisableConfigDir()
+	paper, err := os.Open(filepath.Join(out, "discrepancies.pdf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = paper.Close() }()
+	attached, err := api.ExtractAttachmentsRaw(paper, "", []string{"run.json"}, nil)
+	if err != nil || len(attached) != 1 {
+		t.Fatalf("run.json in the PDF: %d, %v", len(attached), err)
+	}
+	var run reports.Report
+	if err := json.NewDecoder(attached[0]).Decode(&run); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]int{}
+	for _, f := range run.Findings {
+		got[strings.Join([]string{f.SubmissionID, f.RuleID, f.Entity, f.Class}, "|")]++
+		if len(f.Evidence) == 0 {
+			t.Errorf("%s has no evidence", f.ID)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("findings against the key (-want +got):\n%s", diff)
+	}
+	if len(run.Submissions) != len(key.Received) {
+		t.Errorf("%d submissions, want the %d of today", len(run.Submissions), len(key.Received))
+	}
+	book, err := excelize.OpenFile(filepath.Join(out, "discrepancies.xlsx"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = book.Close() }()
+	rows, err := book.GetRows("Findings")
+	if err != nil || len(rows)-1 != len(run.Findings) {
+		t.Errorf("the workbook has %d findings, the run %d, %v", len(rows)-1, len(run.Findings), err)
+	}
+}
+
+// checkEditRate reads the workbook that code in the sandbox wrote.
+func checkEditRate(t *testing.T, out string, key sample.Key) {
+	t.Helper()
+	book, err := excelize.OpenFile(filepath.Join(out, "edit-rate.xlsx"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = book.Close() }()
+	rows, err := book.GetRows("Detail")
+	if err != nil || len(rows) < 2 {
+		t.Fatalf("sheet Detail: %d rows, %v", len(rows), err)
+	}
+	got := map[string]string{}
+	for _, row := range rows[1:] {
+		got[row[0]+"|"+row[1]] = row[3] + "/" + row[2]
+	}
+	want := map[string]string{}
+	for _, r := range key.EditRates {
+		want[r.Field+"|"+r.Day] = fmt.Sprintf("%d/%d", r.Edited, r.Fields)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("edit rates against the key (-want +got):\n%s", diff)
+	}
+}
