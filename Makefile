@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-short check bench lint fmt setup setup-test build clean FORCE
+.PHONY: help demo serve test check bench lint fmt setup setup-test build clean FORCE
 
 BIN := $(CURDIR)/build/bin
 TOOL := go tool -modfile=.ci/tools.mod
@@ -48,7 +48,10 @@ $(BIN)/runsc: .ci/runsc.mod .ci/runsc.sum
 test: setup-test build ## do all set-up and run all tests with the race detector
 	@$(TOOL) gotestsum --format pkgname-and-test-fails -- -race -timeout 20m ./...
 
-check: lint test vulncheck ## everything that continuous integration runs, and known vulnerabilities
+check: lint test ## everything that continuous integration runs
+
+bench: setup-test build ## measure, and write docs/BENCHMARKS.md
+	@go run ./cmd/benchmarks
 
 lint: ## formatting, static analysis, layout
 	@$(TOOL) golangci-lint run ./...

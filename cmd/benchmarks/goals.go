@@ -12,6 +12,18 @@ type goal struct {
 
 // goals are the figures that the design asks for, as far as a benchmark measures them.
 var goals = []goal{
+	{"request accepted to model request on the wire, warm", "p50 <= 10 ms", "AcceptedToRequest", "accepted-p50-ms", ""},
+	{"upstream byte to reader", "p50 <= 1 ms", "ModelToReader", "lag-p50-ms", ""},
+	{"1,000 turns streaming at once: added latency", "p99 <= 100 ms", "ThousandTurns", "lag-p99-ms", ""},
+	{"1,000 turns streaming at once: memory", "<= 256 KiB a turn", "ThousandTurns", "KiB/turn", ""},
+	{"10,000 events replayed, in process", "<= 10 ms", "MemoryReplay10000", "ns/op", ""},
+	{"10,000 events replayed, Redis", "<= 10 ms", "Replay10000", "ns/op", ""},
+	{"events appended in batches of eight, Redis", ">= 50,000/s", "AppendEight", "events/s", ""},
+	{"governed SQL against raw DuckDB, 10M-row edit-rate question", "<= 1.10x", "EditRate10M", "ratio", ""},
+	{"governed point look-up, warm worker", "p50 <= 5 ms", "PointLookup", "p50-ms", ""},
+	{"1,000 edits into an organisation of 10M fields visible", "<= 2 s", "EditsInALargeOrganisation", "s/1000edits", ""},
+	{"VIN decode on one core, unique VINs", ">= 50,000/s", "Decode", "vins/s-of-cpu", ""},
+	{"10,000 submissions with 30 vehicles each reconciled", "<= 60 s", "TenThousandSubmissions", "ns/op", ""},
 	{"100,000-row workbook against excelize's stream writer alone", "<= 1.2x", "Workbook100k", "ns/op", "StreamWriter100k"},
 }
 

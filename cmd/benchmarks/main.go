@@ -51,6 +51,7 @@ func run(ctx context.Context, args []string, log io.Writer) error {
 		fmt.Fprintln(log, "benchmarks of", pkg)
 		cmd := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-bench", *only, "-benchmem", "-timeout", "30m", pkg)
 		cmd.Stderr = log
+		cmd.Env = append(os.Environ(), "BORDEREAU_BENCH_10M=1", "BORDEREAU_BENCH_FIELDS=10000000")
 		raw, err := cmd.Output()
 		if err != nil {
 			return fmt.Errorf("%s: %w\n%s", pkg, err, raw)
