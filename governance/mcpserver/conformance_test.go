@@ -121,12 +121,9 @@ func TestConformance(t *testing.T) {
 		passed++
 	}
 	t.Logf("official suite: %d of %d applicable scenarios passed", passed, len(scenarios()))
-	inspector := filepath.Join(*conformance, "node_modules", "@modelcontextprotocol", "inspector", "cli", "build", "cli.js")
-	if found, err := filepath.Glob(filepath.Join(*conformance, "node_modules", "@modelcontextprotocol", "inspector", "*", "build", "cli.js")); err == nil && len(found) == 1 {
-		inspector = found[0]
-	}
+	inspector := filepath.Join(*conformance, "node_modules", "@modelcontextprotocol", "inspector", "clients", "launcher", "build", "index.js")
 	for _, ask := range [][]string{
-		{"--method", "tools/list"}, {"--method", "resources/templates/list"},
+		{"--method", "tools/list", "--strict"}, {"--method", "resources/templates/list"},
 		{"--method", "tools/call", "--tool-name", "sql", "--tool-arg", "query=SELECT 1"},
 	} {
 		out, err := command(t, node, append([]string{inspector, "--cli", url, "--transport", "http"}, ask...)...)
