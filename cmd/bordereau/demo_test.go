@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -50,6 +51,7 @@ func TestDemo(t *testing.T) {
 	}
 	t.Run("findings", func(t *testing.T) { t.Parallel(); checkFindings(t, out1, org.Key) })
 	t.Run("edit rate", func(t *testing.T) { t.Parallel(); checkEditRate(t, out1, org.Key) })
+	t.Run("proof", func(t *testing.T) { t.Parallel(); checkProof(t, filepath.Join(dir, "data", "demo"), out1) })
 	t.Run("chart", func(t *testing.T) {
 		t.Parallel()
 		raw, err := os.ReadFile(filepath.Join(out1, "edit-rate.png"))
@@ -128,5 +130,39 @@ func checkEditRate(t *testing.T, out string, key sample.Key) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("edit rates against the key (-want +got):\n%s", diff)
+	}
+}
+
+// checkProof verifies the reports as an auditor would, then a workbook in which a figure was changed.
+func checkProof(t *testing.T, data, out string) {
+	t.Helper()
+	verify := func(file string) (string, error) {
+		var said bytes.Buffer
+		err := run(t.Context(), []string{"report", "verify", "--org", demoOrg, "--data", data, file}, stdio{In: strings.NewReader(""), Out: &said, Err: &said, Env: func(string) string { return "" }})
+		return said.String(), err
+	}
+	for _, name := range []string{"discrepancies.xlsx", "discrepancies.pdf"} {
+		if said, err := verify(filepath.Join(out, name)); err != nil {
+			t.Errorf("%s: %v\n%s", name, err, said)
+		}
+	}
+	book, err := excelize.OpenFile(filepath.Join(out, "discrepancies.xlsx"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = book.Close() }()
+	reviewed, forged := filepath.Join(t.TempDir(), "reviewed.xlsx"), filepath.Join(t.TempDir(), "forged.xlsx")
+	if err := errors.Join(book.SetCellStr("Findings", "P2", "waived"), book.SaveAs(reviewed)); err != nil {
+		t.Fatal(err)
+	}
+	if said, err := verify(reviewed); err != nil {
+		t.Errorf("a reviewed workbook: %v\n%s", err, said)
+	}
+	if err := errors.Join(book.SetCellStr("Findings", "B2", "note"), book.SaveAs(forged)); err != nil {
+		t.Fatal(err)
+	}
+	said, err := verify(forged)
+	if coded, ok := errors.AsType[exitCoder](err); !ok || coded.ExitCode() != exitChanged || !strings.Contains(said, "Findings!B2") {
+		t.Errorf("a forged workbook: %v\n%s", err, said)
 	}
 }
