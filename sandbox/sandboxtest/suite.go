@@ -27,7 +27,9 @@ type Subject struct {
 	Splits      bool                          // standard output and error are told apart, as bytes
 	Tokens      bool                          // SetToken is supported
 	Limited     bool                          // limits of memory, disk and output are enforced
+	Late        bool                          // output comes when the command ends
 	StopPauses  bool                          // a stopped sandbox is a paused one
+	NoLinks     bool                          // where a link points is not told
 	Python      bool                          // python3 with pandas, matplotlib and openpyxl is inside
 	KillRuntime func(t *testing.T, id string) // as a crash of what runs it would
 	Isolated    bool                          // run Escape too
