@@ -14,7 +14,7 @@ import (
 	"bordereau/governance/fault"
 )
 
-// Compaction is due when this part of extracted_fields was replaced or added since the last; a file of up to smallOrg rows is
+// Compaction is due when this part of extracted_fields was replaced since the last; a file of up to smallOrg rows is
 // then compacted along with the import.
 const (
 	churnPart = 5 // one fifth

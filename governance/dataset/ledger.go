@@ -20,7 +20,7 @@ import (
 type manifest struct {
 	Files     map[string]generation.Built `json:"files"` // by profile
 	Relations map[string]int64            `json:"relations"`
-	Churn     int64                       `json:"churn"` // rows of extracted_fields replaced or added since the files were last compact
+	Churn     int64                       `json:"churn"` // rows of extracted_fields replaced since the files were last compact
 }
 
 type generationRow struct {

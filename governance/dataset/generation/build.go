@@ -118,7 +118,7 @@ func (b *build) runImport(ctx context.Context) (Result, error) {
 		return res, nil
 	}
 	if !b.empty {
-		if res.Churn, err = b.count(ctx, "SELECT count(*) FROM n_extracted_fields"); err != nil {
+		if res.Churn, err = b.count(ctx, "SELECT count(*) FROM old_field WHERE field_id IN (SELECT field_id FROM n_extracted_fields)"); err != nil {
 			return Result{}, err
 		}
 	}

@@ -39,7 +39,7 @@ type Result struct {
 	Changed   bool              `json:"changed"`
 	Counts    map[string]Counts `json:"counts"`
 	Relations map[string]int64  `json:"relations"`
-	Churn     int64             `json:"churn"` // rows of extracted_fields that this build replaced or added
+	Churn     int64             `json:"churn"` // rows of extracted_fields that this build replaced
 	Full      Built             `json:"full"`
 	Standard  Built             `json:"standard"`
 	Facts     []Built           `json:"facts"`
