@@ -19,7 +19,7 @@ func TestDefaultIsGood(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Roles) != 4 || p.Roles["underwriter"].Profile != policy.Standard || p.Roles["auditor"].Profile != policy.Full {
+	if len(p.Roles) != 5 || p.Roles["underwriter"].Profile != policy.Standard || p.Roles["auditor"].Profile != policy.Full {
 		t.Errorf("%+v", p.Roles)
 	}
 	if !json.Valid(policy.Schema()) {
