@@ -28,10 +28,11 @@ import (
 
 // Bounds of the client's patience.
 const (
-	askTries    = 12               // failures in a row, with nothing new between them
-	askWaitMax  = 5 * time.Second  // between two of them
-	askSilence  = 60 * time.Second // the server says that it lives every 15 s
-	maxAskEvent = 16 << 20         // one event
+	askTries      = 12               // failures in a row, with nothing new between them
+	askFirstTries = 4                // the same, before anything of the turn is known
+	askWaitMax    = 5 * time.Second  // between two of them
+	askSilence    = 60 * time.Second // the server says that it lives every 15 s
+	maxAskEvent   = 16 << 20         // one event
 )
 
 // askClientConfig says where and as whom to ask.
@@ -169,7 +170,11 @@ func (f *follower) follow(ctx context.Context, body []byte) error {
 		if f.last > before {
 			failures, wait = 0, 200*time.Millisecond
 		}
-		if failures++; failures > askTries {
+		failures++
+		if f.result.Turn == "" && failures > askFirstTries {
+			return fmt.Errorf("gave up after %d tries: %w; is 'bordereau serve' running at %s?", askFirstTries, err, f.c.base)
+		}
+		if failures > askTries {
 			return fmt.Errorf("gave up after %d tries: %w", askTries, err)
 		}
 		pause := time.Duration(float64(wait) * (0.5 + rand.Float64())) // #nosec G404 -- jitter
