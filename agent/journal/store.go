@@ -15,10 +15,14 @@ import (
 // DefaultLeaseTTL is how long a runner that falls silent keeps its turn.
 const DefaultLeaseTTL = 15 * time.Second
 
+// maxConns bounds the connections of one process.
+const maxConns = 16
+
 // ErrConfig is returned by Open for a Config that lacks something.
 var ErrConfig = errors.New("journal: incomplete configuration")
 
-// Config is what a Store is made from. DB comes from migrations.Open(ctx, dsn, migrations.Journal) and stays the caller's to close.
+// Config is what a Store is made from. DB comes from migrations.Open(ctx, dsn, migrations.Journal) and stays the caller's to close;
+// Open bounds how many connections it keeps.
 type Config struct {
 	DB       *sql.DB
 	Dialect  migrations.Dialect
@@ -53,6 +57,9 @@ func Open(cfg Config) (*Store, error) {
 	if s.dialect == migrations.SQLite {
 		s.writer = make(chan struct{}, 1)
 	}
+	// A connection costs more to open than a query to run, and a thousand turns must not open a thousand.
+	s.db.SetMaxOpenConns(maxConns)
+	s.db.SetMaxIdleConns(maxConns)
 	enc, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(128<<10), zstd.WithEncoderLevel(zstd.SpeedFastest))
 	if err != nil {
 		return nil, fmt.Errorf("journal: making the encoder: %w", err)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"bordereau/agent/journal"
 	"bordereau/agent/model"
 	"bordereau/agent/model/anthropic"
 	"bordereau/agent/model/modelserver"
@@ -128,7 +129,7 @@ func BenchmarkModelToReader(b *testing.B) {
 func BenchmarkThousandTurns(b *testing.B) {
 	const turns, words = 1000, 150
 	for b.Loop() {
-		h := newHouse(b, stamped(words, time.Second/30), reportTools())
+		h := newHouseFor(b, stamped(words, time.Second/30), reportTools(), journal.DefaultLeaseTTL)
 		h.cfg.Turns = turns
 		r := h.start(b)
 		var before, during runtime.MemStats

@@ -151,12 +151,17 @@ type house struct {
 
 func newHouse(t testing.TB, m model.Model, b turn.Toolbox) *house {
 	t.Helper()
+	return newHouseFor(t, m, b, 2*time.Second)
+}
+
+func newHouseFor(t testing.TB, m model.Model, b turn.Toolbox, ttl time.Duration) *house {
+	t.Helper()
 	db, dialect, err := migrations.Open(t.Context(), filepath.Join(t.TempDir(), "journal.db"), migrations.Journal)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	store, err := journal.Open(journal.Config{DB: db, Dialect: dialect, NewID: uuid.NewString, LeaseTTL: 2 * time.Second})
+	store, err := journal.Open(journal.Config{DB: db, Dialect: dialect, NewID: uuid.NewString, LeaseTTL: ttl})
 	if err != nil {
 		t.Fatal(err)
 	}
