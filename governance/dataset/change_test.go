@@ -28,6 +28,8 @@ func TestChangesEqualARebuild(t *testing.T) {
 	changes := map[string]string{
 		"1 an edit by a rule, then the same by a person": `{"type":"edit","id":"E-9","field_id":"F-R-D-2-0-3-vin","from":"a","to":"b","by":"rules","source":"rule","at":"2026-08-01T00:00:00Z"}
 {"type":"edit","id":"E-10","field_id":"F-R-D-2-0-3-vin","from":"b","to":null,"by":"kim","source":"human","at":"2026-08-01T00:00:00Z","reason":"SSN 123-45-6789"}`,
+		"1b edits outside rows, of fields with one name": `{"type":"edit","id":"E-11","field_id":"F-D-1-0-fein","from":"a","to":"b","by":"kim","source":"human","at":"2026-08-01T00:00:00Z"}
+{"type":"edit","id":"E-12","field_id":"F-D-2-0-fein","from":"a","to":"c","by":"kim","source":"human","at":"2026-08-01T00:00:00Z"}`,
 		"2 a workflow":         `{"type":"submission","id":"S-2","workflow":"Renewal Intake","status":"completed","received_at":"2026-06-01T15:00:00Z"}`,
 		"3 a document's type":  `{"type":"document","id":"D-3-0","submission_id":"S-3","document_type":"registration"}`,
 		"4 a document's place": `{"type":"document","id":"D-4-1","submission_id":"S-2","document_type":"driver_list"}`,
@@ -41,7 +43,7 @@ func TestChangesEqualARebuild(t *testing.T) {
 {"type":"document","id":"D-new","submission_id":"S-new","document_type":"loss_run"}
 {"type":"submission","id":"S-new","workflow":"Claims Intake","status":"received","received_at":"2026-08-02T00:00:00Z"}`,
 	}
-	for _, name := range []string{"1 an edit by a rule, then the same by a person", "2 a workflow", "3 a document's type", "4 a document's place", "5 a row's table",
+	for _, name := range []string{"1 an edit by a rule, then the same by a person", "1b edits outside rows, of fields with one name", "2 a workflow", "3 a document's type", "4 a document's place", "5 a row's table",
 		"6 a field's value", "7 a field's row", "8 a field's name", "9 more of everything"} {
 		if res := importFile(t, s, write(t, "change.ndjson", changes[name])); !res.Changed {
 			t.Fatalf("%s: %+v", name, res)

@@ -83,7 +83,7 @@ func (b *build) deriveCells(ctx context.Context) error {
 	if b.onlyEdits {
 		// Nothing but values changes, so what the rows hold already need not be read again from the fields.
 		return b.exec(ctx, `CREATE OR REPLACE TABLE cells AS SELECT o.row_id, map_from_entries(list_sort(map_entries(map_concat(o.cells, e.cells)))) AS cells, NULL::DOUBLE AS weakest
-			FROM old_rows o JOIN (SELECT row_id, map_from_entries(list({'key': field_name, 'value': value})) AS cells FROM n_extracted_fields GROUP BY row_id) e USING (row_id)`)
+			FROM old_rows o JOIN (SELECT row_id, map_from_entries(list({'key': field_name, 'value': value})) AS cells FROM n_extracted_fields WHERE row_id IS NOT NULL GROUP BY row_id) e USING (row_id)`)
 	}
 	if err := b.lookUp(ctx, "row_fields", "extracted_fields", "row_id IN (FROM touched)"); err != nil {
 		return err
