@@ -16,6 +16,7 @@ type driver struct {
 	list   []*row
 	record []*row
 	losses []*row
+	key    string // the same for names that can be one person's
 	how    string // how the rows were put together
 }
 
@@ -53,14 +54,19 @@ func (e *evaluation) loadDrivers() {
 	if len(list) == 0 {
 		list = e.x.tables[application+"/drivers"]
 	}
+	e.byLicence, e.byName = map[string]*driver{}, map[string][]*driver{}
 	for _, r := range list {
-		e.drivers = append(e.drivers, &driver{name: r.text("name"), list: []*row{r}})
+		d := &driver{name: r.text("name"), list: []*row{r}}
+		e.know(d)
+		if number := licence(r.text("license_number"), r.text("license_state")); number != "" && e.byLicence[number] == nil {
+			e.byLicence[number] = d
+		}
 	}
 	for _, r := range e.x.tables[mvr+"/drivers"] {
 		d, how := e.findDriver(r)
 		if d == nil {
 			d = &driver{name: r.text("name")}
-			e.drivers = append(e.drivers, d)
+			e.know(d)
 		} else {
 			d.how = how
 		}
@@ -74,22 +80,27 @@ func (e *evaluation) loadDrivers() {
 		d := e.driverNamed(name)
 		if d == nil {
 			d = &driver{name: name}
-			e.drivers = append(e.drivers, d)
+			e.know(d)
 		}
 		d.losses = append(d.losses, r)
 	}
-	slices.SortStableFunc(e.drivers, func(a, b *driver) int {
-		return cmp.Or(strings.Compare(parsePerson(a.name).key(), parsePerson(b.name).key()), strings.Compare(a.name, b.name))
-	})
 	for _, d := range e.drivers {
-		d.label = "driver " + d.name
+		d.label, d.key = "driver "+d.name, parsePerson(d.name).key()
 	}
+	slices.SortStableFunc(e.drivers, func(a, b *driver) int {
+		return cmp.Or(strings.Compare(a.key, b.key), strings.Compare(a.name, b.name))
+	})
+}
+
+func (e *evaluation) know(d *driver) {
+	e.drivers = append(e.drivers, d)
+	key := parsePerson(d.name).key()
+	e.byName[key] = append(e.byName[key], d)
 }
 
 func (e *evaluation) driverNamed(name string) *driver {
-	want := parsePerson(name)
-	for _, d := range e.drivers {
-		if got := parsePerson(d.name); got.key() == want.key() && people(d.name, name).class != guideline.Conflict {
+	for _, d := range e.byName[parsePerson(name).key()] {
+		if people(d.name, name).class != guideline.Conflict {
 			return d
 		}
 	}
@@ -97,22 +108,17 @@ func (e *evaluation) driverNamed(name string) *driver {
 }
 
 func (e *evaluation) findDriver(r *row) (*driver, string) {
-	number := licence(r.text("license_number"), r.text("license_state"))
-	for _, d := range e.drivers {
-		for _, l := range d.list {
-			if number != "" && licence(l.text("license_number"), l.text("license_state")) == number {
-				return d, "put together by licence number"
-			}
-		}
+	if number := licence(r.text("license_number"), r.text("license_state")); number != "" && e.byLicence[number] != nil {
+		return e.byLicence[number], "put together by licence number"
 	}
-	for _, d := range e.drivers {
-		same := parsePerson(d.name).key() == parsePerson(r.text("name")).key() && people(d.name, r.text("name")).class != guideline.Conflict
-		if same && len(d.list) > 0 {
-			if dates(d.list[0].text("date_of_birth"), r.text("date_of_birth")).class != guideline.Conflict {
-				return d, "put together by name and birth date"
-			}
-			return d, "put together by name alone"
+	for _, d := range e.byName[parsePerson(r.text("name")).key()] {
+		if len(d.list) == 0 || people(d.name, r.text("name")).class == guideline.Conflict {
+			continue
 		}
+		if dates(d.list[0].text("date_of_birth"), r.text("date_of_birth")).class != guideline.Conflict {
+			return d, "put together by name and birth date"
+		}
+		return d, "put together by name alone"
 	}
 	return nil, ""
 }

@@ -20,6 +20,11 @@ type evaluation struct {
 	effectiveField *Field
 	vehicles       []*vehicle
 	drivers        []*driver
+	byVIN          map[string][]*vehicle
+	byUnit         map[string]*vehicle
+	byLicence      map[string]*driver
+	byName         map[string][]*driver
+	papers         map[string]map[string]*row // document type -> VIN -> row, of registrations and the application
 	losses         []*row
 	terms          []*term
 	found          []Finding

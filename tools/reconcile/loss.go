@@ -273,14 +273,12 @@ func (e *evaluation) lossVehicle(l *row) comparison {
 	if unit == nil || id == nil {
 		return comparison{class: guideline.Silent}
 	}
-	for _, v := range e.vehicles {
-		if v.text("unit_no") == unit.Value {
-			if v.vin == normalVIN(id.Value) {
-				return comparison{class: guideline.Consistent, fields: []*Field{unit, id}}
-			}
-			return comparison{class: guideline.Conflict, stated: id.Value, expected: v.vin, fields: append(v.fields("vin"), id),
-				explanation: "the schedule has another VIN for unit " + unit.Value}
+	if v := e.byUnit[strings.ToUpper(strings.TrimSpace(unit.Value))]; v != nil {
+		if v.vin == normalVIN(id.Value) {
+			return comparison{class: guideline.Consistent, fields: []*Field{unit, id}}
 		}
+		return comparison{class: guideline.Conflict, stated: id.Value, expected: v.vin, fields: append(v.fields("vin"), id),
+			explanation: "the schedule has another VIN for unit " + unit.Value}
 	}
 	return comparison{class: guideline.Single, fields: []*Field{unit}}
 }

@@ -119,8 +119,7 @@ func (e *evaluation) iftaUnits(rows []*row) {
 		if unit == nil || c.class == guideline.Single {
 			continue
 		}
-		if !slices.ContainsFunc(e.vehicles, func(v *vehicle) bool { return strings.EqualFold(v.text("unit_no"), strings.TrimSpace(unit.Value)) }) &&
-			!slices.Contains(strange, unit.Value) {
+		if e.byUnit[strings.ToUpper(strings.TrimSpace(unit.Value))] == nil && !slices.Contains(strange, unit.Value) {
 			strange = append(strange, unit.Value)
 			c.fields = append(c.fields, unit)
 		}

@@ -35,6 +35,17 @@ func (e *evaluation) loadVehicles() {
 	if len(rows) == 0 {
 		rows = e.x.tables[application+"/vehicles"]
 	}
+	e.byVIN, e.byUnit = map[string][]*vehicle{}, map[string]*vehicle{}
+	e.papers = map[string]map[string]*row{}
+	for _, docType := range []string{registration, application} {
+		at := map[string]*row{}
+		for _, r := range e.x.tables[docType+"/vehicles"] {
+			if v := normalVIN(r.text("vin")); v != "" && at[v] == nil {
+				at[v] = r
+			}
+		}
+		e.papers[docType] = at
+	}
 	var ask []vin.Row
 	for _, r := range rows {
 		v := &vehicle{row: r, vin: normalVIN(r.text("vin")), kind: vehicleType(r.text("body_type"))}
@@ -50,6 +61,10 @@ func (e *evaluation) loadVehicles() {
 		gvw, _ := parseInt(r.text("gvw"))
 		ask = append(ask, vin.Row{Ref: r.id, VIN: v.vin, Year: year, Make: r.text("make"), Model: r.text("model"), BodyType: r.text("body_type"), GVW: gvw})
 		e.vehicles = append(e.vehicles, v)
+		e.byVIN[v.vin] = append(e.byVIN[v.vin], v)
+		if unit := strings.ToUpper(strings.TrimSpace(r.text("unit_no"))); e.byUnit[unit] == nil {
+			e.byUnit[unit] = v
+		}
 	}
 	for i, c := range e.decoder.Check(ask) {
 		if i < len(e.vehicles) {
@@ -159,8 +174,8 @@ func (e *evaluation) vehicleFacts(v *vehicle) {
 			s.missing("vehicle.vin_check_digit", "no check digit can be computed for this VIN", f)
 		}
 		same := []*Field{f}
-		for _, other := range e.vehicles {
-			if other != v && other.vin == v.vin {
+		for _, other := range e.byVIN[v.vin] {
+			if other != v {
 				same = append(same, other.cells["vin"])
 			}
 		}
@@ -230,12 +245,8 @@ func (e *evaluation) garagingFacts(v *vehicle) {
 func (e *evaluation) registrationFacts(v *vehicle) {
 	for _, other := range []struct{ fact, docType string }{{"vehicle.registration_match", registration}, {"vehicle.application_match", application}} {
 		c := comparison{class: guideline.Silent}
-		for _, r := range e.x.tables[other.docType+"/vehicles"] {
-			if r.id == v.id || v.vin == "" || normalVIN(r.text("vin")) != v.vin {
-				continue
-			}
+		if r := e.papers[other.docType][v.vin]; r != nil && r.id != v.id {
 			c = e.sameVehicle(v, r)
-			break
 		}
 		e.sheet.match(other.fact, c)
 	}
