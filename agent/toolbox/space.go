@@ -36,7 +36,7 @@ type stamp struct {
 	modified int64
 }
 
-func newSpace(s *session, _ string) *space { return &space{s: s} }
+func newSpace(s *session) *space { return &space{s: s} }
 
 // get returns the id of the running sandbox, with the turn's token and the conversation's documents in it.
 func (p *space) get(ctx context.Context) (string, error) {

@@ -112,7 +112,7 @@ func (b *Toolbox) Open(ctx context.Context, t journal.Turn, o turn.Observer) (tu
 		s.governance.close()
 		return nil, err
 	}
-	s.space = newSpace(s, id)
+	s.space = newSpace(s)
 	s.start(ctx)
 	return s, nil
 }
