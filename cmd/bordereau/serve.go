@@ -3,11 +3,14 @@ package main
 import (
 	"context"
 	"crypto/ed25519"
+	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -16,6 +19,8 @@ import (
 
 	"bordereau/agent/identity"
 	"bordereau/governance/turntoken"
+	"bordereau/tools/vin"
+	"bordereau/tools/vin/vinhttp"
 )
 
 // runServe serves all roles until it is told to stop.
@@ -81,7 +86,11 @@ func start(ctx context.Context, c config, log *slog.Logger) (s *system, err erro
 	if err != nil {
 		return nil, err
 	}
-	mcp, err := serveGovernance(plane, c, turns, key.Public().(ed25519.PublicKey), stamper, log, &open)
+	decoder, err := vin.Open(c.Data)
+	if err != nil {
+		return nil, err
+	}
+	mcp, err := serveGovernance(plane, c, decoder, turns, key.Public().(ed25519.PublicKey), stamper, log, &open)
 	if err != nil {
 		return nil, err
 	}
@@ -113,12 +122,41 @@ func start(ctx context.Context, c config, log *slog.Logger) (s *system, err erro
 	if err != nil {
 		return nil, err
 	}
-	address, stopListening, err = listenLocal(ctx, c.Listen, face, log)
+	vins, err := vinhttp.Handler(vinhttp.Config{Decoder: decoder})
+	if err != nil {
+		return nil, err
+	}
+	outside := http.NewServeMux()
+	outside.Handle("/", face)
+	outside.Handle("/api/vin/", http.StripPrefix("/api", keyed(directory, vins)))
+	address, stopListening, err = listenLocal(ctx, c.Listen, outside, log)
 	if err != nil {
 		return nil, err
 	}
 	open.add(stopListening)
 	return &system{url: "http://" + address, sandboxes: sandboxes.name, organisations: organisations, stop: stop}, nil
+}
+
+// keyed lets requests with an organisation's API key through, whatever the role.
+func keyed(directory *identity.Directory, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		key, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		switch _, err := directory.Authenticate(r.Context(), key); {
+		case errors.Is(err, identity.ErrKey):
+			refuse(w, http.StatusUnauthorized, `{"code":"auth","message":"an API key is needed","hint":"send it as Authorization: Bearer KEY"}`)
+			return
+		case err != nil:
+			refuse(w, http.StatusServiceUnavailable, `{"code":"unavailable","message":"keys can't be checked now","hint":"ask again","retryable":true}`)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func refuse(w http.ResponseWriter, status int, body string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, body)
 }
 
 // enrolAll gives each organisation that has data an account and a first key.

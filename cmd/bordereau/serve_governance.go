@@ -103,7 +103,7 @@ func openDataPlane(ctx context.Context, c config, log *slog.Logger, open *closer
 }
 
 // serveGovernance returns the MCP endpoint over a data plane.
-func serveGovernance(p *dataPlane, c config, live turntoken.Liveness, key ed25519.PublicKey, stamper turntoken.Stamper, log *slog.Logger, open *closers) (http.Handler, error) {
+func serveGovernance(p *dataPlane, c config, decoder *vin.Decoder, live turntoken.Liveness, key ed25519.PublicKey, stamper turntoken.Stamper, log *slog.Logger, open *closers) (http.Handler, error) {
 	if err := os.MkdirAll(c.path("exports"), 0o700); err != nil {
 		return nil, fmt.Errorf("making the folder of exports: %w", err)
 	}
@@ -125,10 +125,6 @@ func serveGovernance(p *dataPlane, c config, live turntoken.Liveness, key ed2551
 		return nil, err
 	}
 	open.add(func() error { desk.Close(); return nil })
-	decoder, err := vin.Load()
-	if err != nil {
-		return nil, err
-	}
 	library, err := guideline.Embedded()
 	if err != nil {
 		return nil, err
