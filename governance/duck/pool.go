@@ -28,6 +28,7 @@ type Config struct {
 	PerOrg     int           // at once for one organisation, 2
 	Queue      int           // waiting for one organisation, 64
 	Threads    int           // of one statement, the number of cores up to 4
+	Resident   int64         // bytes that idle workers may hold together, 1.5 GiB
 	ParseTime  time.Duration // for the parser to read one statement, 1 s
 }
 
@@ -71,6 +72,9 @@ func New(c Config) (*Pool, error) {
 		if *f.have == 0 {
 			*f.have = f.want
 		}
+	}
+	if c.Resident == 0 {
+		c.Resident = 3 << 29
 	}
 	if c.ParseTime == 0 {
 		c.ParseTime = time.Second
@@ -228,7 +232,7 @@ func (p *Pool) take(ctx context.Context, job gate.Job) (*process, error) {
 			p.mu.Unlock()
 			return nil, err
 		}
-		w.key, w.org, w.used = key, job.Org, time.Now()
+		w.key, w.org, w.memory, w.used = key, job.Org, job.Memory, time.Now()
 		return w, nil
 	}, p.give)
 }
@@ -280,11 +284,14 @@ func (p *Pool) setIdle(key string, list []*process) {
 	p.idle[key] = list
 }
 
-// recycleAbove is the resident size at which a worker is not used again: glibc keeps what a large statement had.
+// recycleAbove is how far above DuckDB's own limit a worker may be resident before it is not used again: glibc keeps what a large
+// statement had.
 const recycleAbove = 192 << 20
 
+// give takes a worker back. When the idle ones hold more than they may together, the least recently used go.
 func (p *Pool) give(w *process) {
-	if w.dead() || w.rss() > recycleAbove {
+	w.size = w.rss()
+	if w.dead() || w.size > w.memory+recycleAbove {
 		p.drop(w)
 		return
 	}
@@ -296,7 +303,24 @@ func (p *Pool) give(w *process) {
 		return
 	}
 	p.idle[w.key] = append(p.idle[w.key], w)
+	var evicted []*process
+	for p.resident() > p.c.Resident {
+		evicted = append(evicted, p.oldest())
+	}
 	p.mu.Unlock()
+	for _, e := range evicted {
+		e.kill()
+	}
+}
+
+// resident is what the idle workers hold together. The lock is held.
+func (p *Pool) resident() (total int64) {
+	for _, list := range p.idle {
+		for _, w := range list {
+			total += w.size
+		}
+	}
+	return total
 }
 
 func (p *Pool) drop(w *process) {

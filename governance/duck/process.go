@@ -26,10 +26,12 @@ type process struct {
 	running string // the id of the statement that runs
 	doomed  bool   // killed, though it may not be gone yet
 
-	key   string // of the pool
-	org   string
-	used  time.Time
-	count uint64 // of requests
+	key    string // of the pool
+	org    string
+	memory int64 // DuckDB's limit
+	size   int64 // resident when it was last given back
+	used   time.Time
+	count  uint64 // of requests
 }
 
 // start begins a worker and has it open its file. The environment is empty but for what glibc needs to give memory back.
