@@ -60,7 +60,11 @@ func (p *Pool) parser(ctx context.Context, ask kind, payload []byte, want kind) 
 			return nil, unavailable("no parser could be started", err)
 		}
 	}
-	watchdog := time.AfterFunc(p.c.ParseTime, w.kill)
+	patience := p.c.ParseTime
+	if deadline, ok := ctx.Deadline(); ok {
+		patience = min(patience, max(0, time.Until(deadline))+grace)
+	}
+	watchdog := time.AfterFunc(patience, w.kill)
 	err := writeFrame(w.to, ask, payload)
 	var got kind
 	var answer []byte
@@ -70,6 +74,9 @@ func (p *Pool) parser(ctx context.Context, ask kind, payload []byte, want kind) 
 	if !watchdog.Stop() || err != nil {
 		w.kill()
 		p.parsers <- nil
+		if ctx.Err() != nil {
+			return nil, p.contextFault(ctx, ctx.Err())
+		}
 		return nil, (&fault.Error{
 			Code: fault.Denied, Component: component, Rule: "parse_time", Message: "the statement takes too long to read",
 			Hint: "Write it more simply: fewer comments, less nesting.",

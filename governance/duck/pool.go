@@ -29,7 +29,7 @@ type Config struct {
 	Queue      int           // waiting for one organisation, 64
 	Threads    int           // of one statement, the number of cores up to 4
 	Resident   int64         // bytes that idle workers may hold together, 1.5 GiB
-	ParseTime  time.Duration // for the parser to read one statement, 1 s
+	ParseTime  time.Duration // for the parser to read one statement, 2 s
 }
 
 // Pool keeps warm workers, one generation of one organisation each, and gives statements to them.
@@ -77,7 +77,7 @@ func New(c Config) (*Pool, error) {
 		c.Resident = 3 << 29
 	}
 	if c.ParseTime == 0 {
-		c.ParseTime = time.Second
+		c.ParseTime = 2 * time.Second
 	}
 	p := &Pool{c: c, admission: newAdmission(c.Running, c.PerOrg, c.Queue), idle: map[string][]*process{}, parsers: make(chan *process, parserCount)}
 	for range parserCount {
