@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test check bench lint fmt setup setup-test build clean FORCE
+.PHONY: help demo serve test check bench conformance lint fmt setup setup-test build clean FORCE
 
 BIN := $(CURDIR)/build/bin
 TOOL := go tool -modfile=.ci/tools.mod
@@ -52,6 +52,12 @@ check: lint test ## everything that continuous integration runs
 
 bench: setup-test build ## measure, and write docs/BENCHMARKS.md
 	@go run ./cmd/benchmarks
+
+conformance: setup-test ## the official MCP conformance suite and Inspector against the MCP server
+	@mkdir -p build/conformance
+	@cp governance/mcpserver/conformance/package.json build/conformance/
+	@npm install --no-audit --no-fund --prefix build/conformance
+	@go test ./governance/mcpserver -count=1 -run TestConformance -conformance $(CURDIR)/build/conformance -timeout 20m
 
 lint: ## formatting, static analysis, layout
 	@$(TOOL) golangci-lint run ./...

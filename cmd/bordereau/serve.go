@@ -90,7 +90,7 @@ func start(ctx context.Context, c config, log *slog.Logger) (s *system, err erro
 	if err != nil {
 		return nil, err
 	}
-	mcp, err := serveGovernance(plane, c, decoder, turns, key.Public().(ed25519.PublicKey), stamper, log, &open)
+	mcp, err := serveGovernance(ctx, plane, c, decoder, turns, key.Public().(ed25519.PublicKey), stamper, log, &open)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -19,7 +20,6 @@ import (
 	"bordereau/governance/dataset"
 	"bordereau/governance/duck"
 	"bordereau/governance/export"
-	"bordereau/governance/fault"
 	"bordereau/governance/gate"
 	"bordereau/governance/mcpserver"
 	"bordereau/governance/policy"
@@ -103,7 +103,7 @@ func openDataPlane(ctx context.Context, c config, log *slog.Logger, open *closer
 }
 
 // serveGovernance returns the MCP endpoint over a data plane.
-func serveGovernance(p *dataPlane, c config, decoder *vin.Decoder, live turntoken.Liveness, key ed25519.PublicKey, stamper turntoken.Stamper, log *slog.Logger, open *closers) (http.Handler, error) {
+func serveGovernance(ctx context.Context, p *dataPlane, c config, decoder *vin.Decoder, live turntoken.Liveness, key ed25519.PublicKey, stamper turntoken.Stamper, log *slog.Logger, open *closers) (http.Handler, error) {
 	if err := os.MkdirAll(c.path("exports"), 0o700); err != nil {
 		return nil, fmt.Errorf("making the folder of exports: %w", err)
 	}
@@ -133,28 +133,19 @@ func serveGovernance(p *dataPlane, c config, decoder *vin.Decoder, live turntoke
 	if err != nil {
 		return nil, err
 	}
-	return mcpserver.New(mcpserver.Config{
+	server, err := mcpserver.New(mcpserver.Config{
 		Gate: p.gate, Verifier: turntoken.Verifier{Key: key, Issuer: tokenIssuer, Audience: tokenAudience, Live: live}, Stamper: stamper,
-		Refusals: refusals{p.audit}, VINs: decoder, Reconciler: reconciler, Guidelines: guidelines{library}, Documents: documents{p.store},
+		Refusals: mcpserver.AuditRefusals{Log: p.audit, NewID: uuid.NewString}, VINs: decoder, Reconciler: reconciler, Guidelines: guidelines{library}, Documents: documents{p.store},
 		Policy: p.policy, Runs: kept, Exports: exports, Calls: desk, Log: log, Now: time.Now, NewID: uuid.NewString, Version: version(),
 	})
-}
-
-// refusals records refused tokens in the audit chain: in the organisation's if the token itself was good, else in the chain
-// of nobody, since a forged token may name anybody.
-type refusals struct{ log *audit.Log }
-
-var _ mcpserver.Refusals = refusals{}
-
-func (r refusals) Refused(ctx context.Context, x mcpserver.Refusal) error {
-	e := audit.Entry{
-		Org: "-", AuditID: uuid.NewString(), Event: audit.Outcome, At: x.At, Subject: x.TokenID, Role: "-", Via: "mcp", Turn: x.Turn, Sandbox: x.Sandbox,
-		Decision: audit.Refused, Rule: "token:" + x.Kind, Outcome: string(fault.Auth),
+	if err != nil {
+		return nil, err
 	}
-	if x.Verified {
-		e.Org, e.Rule = x.Org, "token:"+x.Kind+":"+x.Tool
-	}
-	return r.log.Outcome(ctx, e)
+	tend, stop := context.WithCancel(ctx)
+	var tending sync.WaitGroup
+	tending.Go(func() { server.Tend(tend, time.Minute) })
+	open.add(func() error { stop(); tending.Wait(); return nil })
+	return server, nil
 }
 
 // guidelines lists the library for describe_data.
