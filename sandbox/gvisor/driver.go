@@ -14,6 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"bordereau/sandbox"
 	"bordereau/sandbox/guest"
 	"bordereau/sandbox/home"
@@ -389,5 +391,9 @@ func (d *Driver) Close() {
 		d.unlisten(h)
 		h.CloseDoor()
 		h.Mu.Unlock()
+	}
+	if len(d.All()) == 0 {
+		// The runtime keeps an empty network namespace mounted in its folder, which nobody could remove otherwise.
+		_ = unix.Unmount(filepath.Join(d.cfg.Folder, "runsc", "null-netns"), unix.MNT_DETACH)
 	}
 }
