@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"bordereau/agent/journal"
+	"bordereau/agent/model"
 )
 
 // Limits bound what turns may use. Zero means the default for a turn's own, and no limit for a day's.
@@ -50,6 +51,7 @@ type used struct {
 	steps       int
 	tokens      int64
 	cost        int64
+	sum         model.Usage
 	largest     int64 // tokens of its largest model call
 	largestCost int64
 }
@@ -57,6 +59,10 @@ type used struct {
 func (u *used) charge(c journal.Charge) {
 	tokens := c.Usage.Input + c.Usage.Output + c.Usage.CacheRead + c.Usage.CacheWrite
 	u.tokens += tokens
+	u.sum.Input += c.Usage.Input
+	u.sum.Output += c.Usage.Output
+	u.sum.CacheRead += c.Usage.CacheRead
+	u.sum.CacheWrite += c.Usage.CacheWrite
 	u.cost += c.Usage.CostMicros
 	u.largest, u.largestCost = max(u.largest, tokens), max(u.largestCost, c.Usage.CostMicros)
 }

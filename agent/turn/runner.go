@@ -22,7 +22,6 @@ type Runner struct {
 	c       Config
 	name    string
 	metrics *metrics
-	prices  map[string]bool
 
 	wake chan struct{}
 	quit context.CancelFunc // no new claims

@@ -294,9 +294,8 @@ func (u *run) endReply(ctx context.Context, st journal.Step, e model.Event, hash
 }
 
 func (u *run) usage() uimessage.Usage {
-	sum := uimessage.Usage{Steps: u.used.steps, CostMicros: u.used.cost}
-	sum.Input = u.used.tokens
-	return sum
+	sum := u.used.sum
+	return uimessage.Usage{Steps: u.used.steps, Input: sum.Input, Output: sum.Output, CacheRead: sum.CacheRead, CacheWrite: sum.CacheWrite, CostMicros: u.used.cost}
 }
 
 func hasCalls(m model.Message) bool {
