@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test check bench conformance lint fmt setup setup-test build clean FORCE
+.PHONY: help demo serve test check bench bench-sandbox sandbox-image conformance lint fmt setup setup-test build clean FORCE
 
 BIN := $(CURDIR)/build/bin
 TOOL := go tool -modfile=.ci/tools.mod
@@ -26,7 +26,7 @@ setup: $(BIN)/runsc
 setup-test: setup
 	@.ci/debian-packages $(TEST_PACKAGES)
 
-build: setup $(BIN)/bordereau $(BIN)/gov $(BIN)/guest ## build the programs into build/bin
+build: setup $(BIN)/bordereau $(BIN)/gov $(BIN)/guest $(BIN)/sandboxd ## build the programs into build/bin
 
 # The program embeds the lists it needs; go itself knows what is stale.
 $(BIN)/bordereau: FORCE
@@ -37,6 +37,9 @@ $(BIN)/gov: FORCE
 
 $(BIN)/guest: FORCE
 	@CGO_ENABLED=0 go build -ldflags='-s -w' -o $@ ./cmd/guest
+
+$(BIN)/sandboxd: FORCE
+	@CGO_ENABLED=0 go build -ldflags='-s -w' -o $@ ./cmd/sandboxd
 
 # gVisor's runtime, from its Go module at the version that .ci/runsc.mod pins; some three minutes the first time.
 $(BIN)/runsc: .ci/runsc.mod .ci/runsc.sum
@@ -52,6 +55,13 @@ check: lint test ## everything that continuous integration runs
 
 bench: setup-test build ## measure, and write docs/BENCHMARKS.md
 	@go run ./cmd/benchmarks
+
+bench-sandbox: build ## measure sandboxes: create, exec, suspend and recover; figures and a picture into out/sandbox
+	@go run ./sandbox/sandboxbench -out out/sandbox
+
+sandbox-image: $(BIN)/gov ## build a Debian root for sandboxes into build/image (needs mmdebstrap)
+	@.ci/debian-packages mmdebstrap
+	@sandbox/image/debian/build.sh build/image $(BIN)/gov
 
 conformance: setup-test ## the official MCP conformance suite and Inspector against the MCP server
 	@mkdir -p build/conformance

@@ -16,7 +16,6 @@ import (
 	"bordereau/sandbox"
 	"bordereau/sandbox/bubblewrap"
 	"bordereau/sandbox/door"
-	"bordereau/sandbox/gvisor"
 	"bordereau/sandbox/lease"
 	"bordereau/sandbox/local"
 	"bordereau/sandbox/workspace"
@@ -40,6 +39,7 @@ func openSandboxes(ctx context.Context, c config, endpoint string, stamper turnt
 	if err != nil {
 		return sandboxParts{}, err
 	}
+	open.add(func() error { doors.Stop(); return nil })
 	driver, err := local.New(ctx, localConfig(c, log, doors))
 	if err != nil {
 		return sandboxParts{}, err
@@ -74,10 +74,10 @@ func openSandboxes(ctx context.Context, c config, endpoint string, stamper turnt
 
 // driverName names what isolates sandboxes, and says so where that is the weaker kind.
 func driverName(d local.Driver) string {
-	if _, weaker := d.(*bubblewrap.Driver); weaker {
-		return bubblewrap.Name + " (weaker than gVisor: it shares this host's kernel)"
+	if name := local.NameOf(d); name != bubblewrap.Name {
+		return name
 	}
-	return gvisor.Name
+	return bubblewrap.Name + " (weaker than gVisor: it shares this host's kernel)"
 }
 
 // localConfig is what picking a driver needs.
