@@ -193,7 +193,7 @@ func TestHardToolFailureNamesItsPart(t *testing.T) {
 	}
 }
 
-func TestHandOverWithin100ms(t *testing.T) {
+func TestHandOver(t *testing.T) {
 	t.Parallel()
 	inCall, goOn := make(chan struct{}), make(chan struct{})
 	var seen atomic.Int64
@@ -223,8 +223,9 @@ func TestHandOverWithin100ms(t *testing.T) {
 	close(goOn)
 	all := h.follow(t, p.Turn.ID, 0)
 	took := time.Unix(0, seen.Load()).Sub(<-stopped)
-	if took > 100*time.Millisecond {
-		t.Errorf("the other replica went on after %s", took)
+	t.Logf("the other replica went on after %s", took)
+	if took > h.store.LeaseTTL()/2 {
+		t.Errorf("the other replica went on after %s: it waited for the lease", took)
 	}
 	if got := h.ended(t, p.Turn.ID); got.Outcome.Status != journal.Completed || got.Epoch != 2 {
 		t.Errorf("%+v", got)
