@@ -145,11 +145,23 @@ func FuzzCleanName(f *testing.F) {
 func TestMediaTypes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, head, want string }{
-		{"a.pdf", "%PDF-1.7", "application/pdf"}, {"a.PDF", "%PDF-1.7", "application/pdf"}, {"a.pdf", "<html>", "application/octet-stream"},
-		{"a.xlsx", "PK\x03\x04", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"}, {"a.png", "GIF89a", "application/octet-stream"},
-		{"a.html", "<html>", "application/octet-stream"}, {"a.svg", "<svg>", "application/octet-stream"}, {"a.csv", "a,b", "text/csv"}, {"a.csv", "a\x00b", "application/octet-stream"},
-		{"a.txt", "grü", "text/plain"}, {"a.txt", "gr\xc3", "text/plain"}, {"noext", "%PDF-1.7", "application/pdf"}, {"noext", "<script>", "application/octet-stream"},
-		{"a.exe", "MZ\x90\x00", "application/octet-stream"}, {"a.eml", "From: x", "message/rfc822"}, {"a.parquet", "PAR1", "application/vnd.apache.parquet"}, {"", "", "text/plain"},
+		{"a.pdf", "%PDF-1.7", "application/pdf"},
+		{"a.PDF", "%PDF-1.7", "application/pdf"},
+		{"a.pdf", "<html>", "application/octet-stream"},
+		{"a.xlsx", "PK\x03\x04", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"},
+		{"a.png", "GIF89a", "application/octet-stream"},
+		{"a.html", "<html>", "application/octet-stream"},
+		{"a.svg", "<svg>", "application/octet-stream"},
+		{"a.csv", "a,b", "text/csv"},
+		{"a.csv", "a\x00b", "application/octet-stream"},
+		{"a.txt", "grü", "text/plain"},
+		{"a.txt", "gr\xc3", "text/plain"},
+		{"noext", "%PDF-1.7", "application/pdf"},
+		{"noext", "<script>", "application/octet-stream"},
+		{"a.exe", "MZ\x90\x00", "application/octet-stream"},
+		{"a.eml", "From: x", "message/rfc822"},
+		{"a.parquet", "PAR1", "application/vnd.apache.parquet"},
+		{"", "", "text/plain"},
 	} {
 		if got := MediaType(c.name, []byte(c.head)); got != c.want {
 			t.Errorf("%q %q: %s, want %s", c.name, c.head, got, c.want)

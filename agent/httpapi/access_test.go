@@ -67,9 +67,11 @@ func TestOthersAreNotFound(t *testing.T) {
 	events(t, resp.Body, 0)
 	var u Upload
 	r.get(request{who: me, method: "POST", path: "/api/conversations/c-1/uploads?name=b.csv", body: "b"}, 201, &u)
-	reads := []string{"/api/conversations/c-1", "/api/conversations/c-1/messages", "/api/conversations/c-1/turns", "/api/conversations/c-1/artifacts",
+	reads := []string{
+		"/api/conversations/c-1", "/api/conversations/c-1/messages", "/api/conversations/c-1/turns", "/api/conversations/c-1/artifacts",
 		"/api/conversations/c-1/uploads", "/api/conversations/c-1/uploads/" + u.ID, "/api/artifacts/art-1", "/api/turns/" + turn, "/api/turns/" + turn + "/usage",
-		"/api/chat/c-1/stream", "/api/chat/c-1/stream?turn=" + turn}
+		"/api/chat/c-1/stream", "/api/chat/c-1/stream?turn=" + turn,
+	}
 	writes := []request{
 		{method: "POST", path: "/api/chat", body: chat("c-1", "intruder")},
 		{method: "POST", path: "/api/chat/c-1/stop"},

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -97,9 +98,7 @@ func cutter(t *testing.T, behind string) string {
 			return
 		}
 		defer resp.Body.Close()
-		for k, v := range resp.Header {
-			w.Header()[k] = v
-		}
+		maps.Copy(w.Header(), resp.Header)
 		w.WriteHeader(resp.StatusCode)
 		cut, _ := strconv.Atoi(r.Header.Get("x-test-cut"))
 		eof, _ := strconv.Atoi(r.Header.Get("x-test-eof"))

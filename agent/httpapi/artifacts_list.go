@@ -28,8 +28,10 @@ type ArtifactList struct {
 }
 
 func artifactOf(x journal.Artifact) Artifact {
-	return Artifact{ID: x.ID, Conversation: x.Conversation, Turn: x.Turn, Name: x.Name, MediaType: x.MediaType, Size: x.Size,
-		SHA256: x.SHA256, URL: "/api/artifacts/" + x.ID, Created: x.Created}
+	return Artifact{
+		ID: x.ID, Conversation: x.Conversation, Turn: x.Turn, Name: x.Name, MediaType: x.MediaType, Size: x.Size,
+		SHA256: x.SHA256, URL: "/api/artifacts/" + x.ID, Created: x.Created,
+	}
 }
 
 func (a *API) listArtifacts(c *gin.Context) error {

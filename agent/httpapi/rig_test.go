@@ -102,8 +102,10 @@ func (p *pen) end(o journal.Outcome, answer string, files ...journal.Artifact) {
 	p.say(uimessage.Data(uimessage.DataOutcome, "outcome", o), last)
 	_, err := p.s.store.FinishTurn(context.Background(), journal.Lease{Turn: p.Turn.ID, Epoch: p.Turn.Epoch}, journal.Ending{
 		Outcome: o, Chunk: journal.Chunk{First: 1, Epoch: p.Turn.Epoch, Events: p.all}, Artifacts: files,
-		Answer: &journal.Message{ID: "answer-" + p.Turn.ID, Content: model.Message{Role: model.Assistant, Blocks: []model.Block{{Kind: model.Text, Text: answer}}},
-			UI: json.RawMessage(`[{"type":"text","text":` + quoted(answer) + `}]`)},
+		Answer: &journal.Message{
+			ID: "answer-" + p.Turn.ID, Content: model.Message{Role: model.Assistant, Blocks: []model.Block{{Kind: model.Text, Text: answer}}},
+			UI: json.RawMessage(`[{"type":"text","text":` + quoted(answer) + `}]`),
+		},
 	})
 	if err != nil {
 		panic(err)
@@ -170,8 +172,10 @@ func newRig(t *testing.T, change func(*Config)) *rig {
 		p.text("Hello.")
 		p.end(journal.Outcome{Status: journal.Completed}, "Hello.")
 	})
-	c := Config{Identity: r.people, Conversations: r.store, Turns: r.store, Events: r.buffer, Runner: r.runner, Models: names{"playbook", "other"},
-		Files: r.files, Uploads: library, Log: slog.New(slog.DiscardHandler), Limits: Limits{KeepAlive: 100 * time.Millisecond}}
+	c := Config{
+		Identity: r.people, Conversations: r.store, Turns: r.store, Events: r.buffer, Runner: r.runner, Models: names{"playbook", "other"},
+		Files: r.files, Uploads: library, Log: slog.New(slog.DiscardHandler), Limits: Limits{KeepAlive: 100 * time.Millisecond},
+	}
 	if change != nil {
 		change(&c)
 	}

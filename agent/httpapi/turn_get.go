@@ -70,8 +70,10 @@ func (a *API) getTurn(c *gin.Context) error {
 	full := c.Query("full") == "true"
 	detail := TurnDetail{Turn: turnOf(t), Steps: make([]Step, 0, len(steps)), Timeline: make([]Mark, 0, len(marks))}
 	for _, s := range steps {
-		step := Step{N: s.N, Kind: string(s.Kind), Name: s.Name, State: string(s.State), Epoch: s.Epoch, Attempt: s.Attempt,
-			ErrorClass: s.ErrorClass, Started: s.Started, Ended: set(s.Ended)}
+		step := Step{
+			N: s.N, Kind: string(s.Kind), Name: s.Name, State: string(s.State), Epoch: s.Epoch, Attempt: s.Attempt,
+			ErrorClass: s.ErrorClass, Started: s.Started, Ended: set(s.Ended),
+		}
 		if full {
 			step.Request, step.Result = s.Request, s.Result
 		}

@@ -29,8 +29,10 @@ type TurnList struct {
 }
 
 func turnOf(t journal.Turn) Turn {
-	return Turn{ID: t.ID, Conversation: t.Conversation, Person: t.Person, Model: t.Model, Cause: t.Cause, Outcome: t.Outcome, Epoch: t.Epoch,
-		Created: t.Created, Started: set(t.Started), Ended: set(t.Ended)}
+	return Turn{
+		ID: t.ID, Conversation: t.Conversation, Person: t.Person, Model: t.Model, Cause: t.Cause, Outcome: t.Outcome, Epoch: t.Epoch,
+		Created: t.Created, Started: set(t.Started), Ended: set(t.Ended),
+	}
 }
 
 func set(t time.Time) *time.Time {

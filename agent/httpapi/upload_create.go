@@ -28,8 +28,10 @@ type Upload struct {
 }
 
 func uploadOf(u artifact.Upload) Upload {
-	return Upload{ID: u.ID, Name: u.Name, MediaType: u.MediaType, Size: u.Size, SHA256: u.SHA256,
-		URL: "/api/conversations/" + url.PathEscape(u.Conversation) + "/uploads/" + u.ID, Created: u.Created}
+	return Upload{
+		ID: u.ID, Name: u.Name, MediaType: u.MediaType, Size: u.Size, SHA256: u.SHA256,
+		URL: "/api/conversations/" + url.PathEscape(u.Conversation) + "/uploads/" + u.ID, Created: u.Created,
+	}
 }
 
 var shaForm = regexp.MustCompile(`^[0-9a-f]{64}$`)

@@ -92,8 +92,10 @@ func (s *Store) queueNext(ctx context.Context, tx *sql.Tx, t Turn) (*Turn, error
 	if err := tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM messages WHERE conversation = $1 AND turn = ''`, t.Conversation).Scan(&waiting); err != nil || waiting == 0 {
 		return nil, err
 	}
-	next := Turn{ID: s.newID(), Org: t.Org, Conversation: t.Conversation, Person: t.Person, Role: t.Role, Model: t.Model, Cause: t.Cause,
-		Outcome: Outcome{Status: Queued}, Created: s.now()}
+	next := Turn{
+		ID: s.newID(), Org: t.Org, Conversation: t.Conversation, Person: t.Person, Role: t.Role, Model: t.Model, Cause: t.Cause,
+		Outcome: Outcome{Status: Queued}, Created: s.now(),
+	}
 	if err := insertTurn(ctx, tx, next); err != nil {
 		return nil, err
 	}

@@ -45,8 +45,10 @@ func BenchmarkStep(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			if _, err := s.Post(b.Context(), journal.Post{Owner: journal.Owner{Org: "o", Person: "p", Role: "r"}, Conversation: uuid.NewString(), Create: true,
-				Content: model.Message{Role: model.User, Blocks: []model.Block{{Kind: model.Text, Text: "x"}}}}); err != nil {
+			if _, err := s.Post(b.Context(), journal.Post{
+				Owner: journal.Owner{Org: "o", Person: "p", Role: "r"}, Conversation: uuid.NewString(), Create: true,
+				Content: model.Message{Role: model.User, Blocks: []model.Block{{Kind: model.Text, Text: "x"}}},
+			}); err != nil {
 				b.Fatal(err)
 			}
 			t, err := s.Claim(b.Context(), "r")
@@ -61,8 +63,10 @@ func BenchmarkStep(b *testing.B) {
 				if _, err := s.BeginStep(b.Context(), l, journal.Intent{N: n, Kind: journal.ModelStep, Name: "m", Request: json.RawMessage(`{}`), Take: true}); err != nil {
 					b.Fatal(err)
 				}
-				if _, err := s.FinishStep(b.Context(), l, journal.End{N: n, Attempt: 1, State: journal.Finished, Result: json.RawMessage(`{}`), Charge: &journal.Charge{Model: "m"},
-					Chunk: journal.Chunk{First: int64(2*n - 1), Events: events}}); err != nil {
+				if _, err := s.FinishStep(b.Context(), l, journal.End{
+					N: n, Attempt: 1, State: journal.Finished, Result: json.RawMessage(`{}`), Charge: &journal.Charge{Model: "m"},
+					Chunk: journal.Chunk{First: int64(2*n - 1), Events: events},
+				}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -122,8 +122,10 @@ func (s *Store) post(ctx context.Context, tx *sql.Tx, p Post) (out Posted, err e
 	case !errors.Is(err, ErrNotFound):
 		return out, err
 	default:
-		out.Turn = Turn{ID: s.newID(), Org: p.Owner.Org, Conversation: p.Conversation, Person: p.Owner.Person, Role: p.Owner.Role,
-			Model: p.Model, Cause: p.Cause, Outcome: Outcome{Status: Queued}, Created: now, Deadline: p.Deadline}
+		out.Turn = Turn{
+			ID: s.newID(), Org: p.Owner.Org, Conversation: p.Conversation, Person: p.Owner.Person, Role: p.Owner.Role,
+			Model: p.Model, Cause: p.Cause, Outcome: Outcome{Status: Queued}, Created: now, Deadline: p.Deadline,
+		}
 		if err := insertTurn(ctx, tx, out.Turn); err != nil {
 			return out, err
 		}

@@ -209,9 +209,9 @@ func (t *tape) wake() {
 }
 
 func epochAt(since []ID, seq int64) int64 {
-	for i := len(since) - 1; i >= 0; i-- {
-		if since[i].Seq <= seq {
-			return since[i].Epoch
+	for _, s := range slices.Backward(since) {
+		if s.Seq <= seq {
+			return s.Epoch
 		}
 	}
 	return 0

@@ -154,6 +154,8 @@ func (s *session) keep(ctx context.Context, id string, f sandbox.File) (journal.
 	if err != nil {
 		return journal.Artifact{}, &fault{Code: "unavailable", Component: "artifacts", Message: "a file could not be kept", Hint: "the artifact store may be full or down"}
 	}
-	return journal.Artifact{Org: s.turn.Org, Conversation: s.turn.Conversation, Turn: s.turn.ID, Name: name,
-		MediaType: kept.MediaType, Size: kept.Size, SHA256: kept.SHA256}, nil
+	return journal.Artifact{
+		Org: s.turn.Org, Conversation: s.turn.Conversation, Turn: s.turn.ID, Name: name,
+		MediaType: kept.MediaType, Size: kept.Size, SHA256: kept.SHA256,
+	}, nil
 }

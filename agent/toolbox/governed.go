@@ -129,8 +129,7 @@ func (g *governance) watch(token string, f func(turn.Progress)) (stop func()) {
 
 // ofMCP types an error of a call: what governance said, or that it didn't answer.
 func ofMCP(err error) *fault {
-	var f *fault
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*fault](err); ok {
 		return f
 	}
 	var unauthorized *transport.AuthorizationRequiredError
@@ -193,9 +192,11 @@ func (s *session) preflight(ctx context.Context) ([]model.Tool, error) {
 	}
 	slices.Sort(names)
 	if !slices.Equal(names, s.c.Allow) {
-		return nil, &turn.Failure{Component: "governance", Class: "unavailable", Message: "governance offers other tools than this turn may use",
+		return nil, &turn.Failure{
+			Component: "governance", Class: "unavailable", Message: "governance offers other tools than this turn may use",
 			Hint:  fmt.Sprintf("expected %s; got %s", strings.Join(s.c.Allow, ", "), strings.Join(names, ", ")),
-			Cause: errors.New("preflight: tools differ from the allow-list")}
+			Cause: errors.New("preflight: tools differ from the allow-list"),
+		}
 	}
 	slices.SortFunc(tools, func(a, b model.Tool) int { return strings.Compare(a.Name, b.Name) })
 	return tools, nil

@@ -64,15 +64,19 @@ func (s *session) deliver(ctx context.Context, report *reports.Report, documents
 			return turn.Result{}, (&fault{Code: "unavailable", Component: "artifacts", Message: "a report could not be kept", Hint: "the artifact store may be full or down"}).failure(err)
 		}
 		files = append(files, file{name, kept.Size, kept.SHA256})
-		artifacts = append(artifacts, journal.Artifact{Org: s.turn.Org, Conversation: s.turn.Conversation, Turn: s.turn.ID, Name: name,
-			MediaType: kept.MediaType, Size: kept.Size, SHA256: kept.SHA256})
+		artifacts = append(artifacts, journal.Artifact{
+			Org: s.turn.Org, Conversation: s.turn.Conversation, Turn: s.turn.ID, Name: name,
+			MediaType: kept.MediaType, Size: kept.Size, SHA256: kept.SHA256,
+		})
 	}
 	severities := map[string]int{}
 	for _, f := range report.Findings {
 		severities[f.Severity]++
 	}
-	r, err := answer(map[string]any{"run_id": report.RunID, "artifacts": files, "findings": len(report.Findings), "severities": severities,
-		"submissions": len(report.Submissions), "first": first(report.Findings)})
+	r, err := answer(map[string]any{
+		"run_id": report.RunID, "artifacts": files, "findings": len(report.Findings), "severities": severities,
+		"submissions": len(report.Submissions), "first": first(report.Findings),
+	})
 	r.Artifacts = artifacts
 	return r, err
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -84,8 +85,10 @@ func (s *session) lostWhileRunning(ctx context.Context, id string, cause error) 
 	if note == "" {
 		note = "the workspace is there again"
 	}
-	f := &fault{Code: "interrupted", Component: "sandbox", Message: "the sandbox was lost while the script ran; " + note,
-		Hint: "look at the files with list_files, then run what is missing again", Retryable: true}
+	f := &fault{
+		Code: "interrupted", Component: "sandbox", Message: "the sandbox was lost while the script ran; " + note,
+		Hint: "look at the files with list_files, then run what is missing again", Retryable: true,
+	}
 	return f.result(), nil
 }
 
@@ -151,13 +154,13 @@ func (o *output) text() string {
 // newest is the last line with text, short and printable.
 func newest(p []byte) string {
 	lines := strings.Split(strings.ToValidUTF8(string(p), ""), "\n")
-	for i := len(lines) - 1; i >= 0; i-- {
+	for _, line := range slices.Backward(lines) {
 		line := strings.TrimSpace(strings.Map(func(r rune) rune {
 			if r < 0x20 || r == 0x7f {
 				return ' '
 			}
 			return r
-		}, lines[i]))
+		}, line))
 		if line == "" || strings.HasPrefix(line, "{") {
 			continue
 		}

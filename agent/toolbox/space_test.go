@@ -178,6 +178,7 @@ func (f *folders) ListFiles(_ context.Context, id, dir string) ([]sandbox.File, 
 func (f *folders) MoveFile(context.Context, string, string, string) error {
 	return sandbox.ErrUnsupported
 }
+
 func (f *folders) RemoveFile(context.Context, string, string) error { return sandbox.ErrUnsupported }
 
 func (f *folders) SetToken(_ context.Context, id, token string) error {

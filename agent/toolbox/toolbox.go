@@ -94,8 +94,10 @@ func New(c Config) (*Toolbox, error) {
 func (b *Toolbox) Open(ctx context.Context, t journal.Turn, o turn.Observer) (turn.Tools, error) {
 	id, err := b.c.Workspaces.Reserve(ctx, t.Org, t.Conversation)
 	if err != nil {
-		return nil, &turn.Failure{Component: "sandbox", Class: "unavailable", Message: "the conversation's sandbox could not be named",
-			Hint: "try again; if it stays so, look at the sandbox host", Cause: err}
+		return nil, &turn.Failure{
+			Component: "sandbox", Class: "unavailable", Message: "the conversation's sandbox could not be named",
+			Hint: "try again; if it stays so, look at the sandbox host", Cause: err,
+		}
 	}
 	s := &session{c: b.c, turn: t, observer: o}
 	s.log = b.c.Log.With(slog.String("turn_id", t.ID), slog.String("org", t.Org))

@@ -400,8 +400,10 @@ func TestTokenIsRenewedAndMoves(t *testing.T) {
 		t.Fatal(err)
 	}
 	clock := func() time.Time { return now }
-	tok := &token{minter: turntoken.Minter{Key: key, Issuer: "a", Audience: "b", Now: clock}, now: clock,
-		grant: turntoken.Grant{Org: "o", Person: "p", Role: "r", Conversation: "c", Turn: "t", Sandbox: "s-1"}}
+	tok := &token{
+		minter: turntoken.Minter{Key: key, Issuer: "a", Audience: "b", Now: clock}, now: clock,
+		grant: turntoken.Grant{Org: "o", Person: "p", Role: "r", Conversation: "c", Turn: "t", Sandbox: "s-1"},
+	}
 	get := func() string {
 		text, _, err := tok.get()
 		if err != nil {

@@ -88,8 +88,10 @@ func crashChild() error {
 	if err != nil {
 		return err
 	}
-	r, err := turn.NewRunner(turn.Config{Journal: store, Buffer: fusedBuffer{stream.NewMemory(stream.MemoryConfig{}), f}, Models: oneModel{fusedModel{claude, f}},
-		Toolbox: &farBox{world: c.World, f: f}, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), NewID: uuid.NewString, Turns: 1, Poll: 10 * time.Millisecond, BackOff: 5 * time.Millisecond})
+	r, err := turn.NewRunner(turn.Config{
+		Journal: store, Buffer: fusedBuffer{stream.NewMemory(stream.MemoryConfig{}), f}, Models: oneModel{fusedModel{claude, f}},
+		Toolbox: &farBox{world: c.World, f: f}, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), NewID: uuid.NewString, Turns: 1, Poll: 10 * time.Millisecond, BackOff: 5 * time.Millisecond,
+	})
 	if err != nil {
 		return err
 	}

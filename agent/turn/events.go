@@ -85,7 +85,7 @@ func (e Events) fallBack(ctx context.Context, turn string, after *int64, yield f
 	}
 	if t.Outcome.Status == journal.Queued && t.Epoch == 0 {
 		if _, err := e.Buffer.Open(ctx, turn, 0); err != nil && !errors.Is(err, stream.ErrFenced) {
-			return false, nil //nolint:nilerr // the buffer is down: the reader waits and asks again
+			return false, nil
 		}
 		return false, nil
 	}

@@ -155,8 +155,10 @@ func (u *run) store(ctx context.Context, o journal.Outcome, rest []json.RawMessa
 		u.pub.abandoned()
 		return err
 	}
-	_, err = u.c.Journal.FinishTurn(ctx, u.lease, journal.Ending{Outcome: o, Chunk: chunk, Artifacts: u.rest, Marks: u.takeMarks(),
-		Answer: &journal.Message{ID: answerID(u.turn.ID), AfterStep: len(u.script.steps), Content: content, UI: ui}})
+	_, err = u.c.Journal.FinishTurn(ctx, u.lease, journal.Ending{
+		Outcome: o, Chunk: chunk, Artifacts: u.rest, Marks: u.takeMarks(),
+		Answer: &journal.Message{ID: answerID(u.turn.ID), AfterStep: len(u.script.steps), Content: content, UI: ui},
+	})
 	if err != nil {
 		u.pub.abandoned()
 		return err

@@ -167,8 +167,10 @@ func newHouseFor(t testing.TB, m model.Model, b turn.Toolbox, ttl time.Duration)
 	}
 	h := &house{store: store, buffer: stream.NewMemory(stream.MemoryConfig{})}
 	h.events = turn.Events{Journal: store, Buffer: h.buffer}
-	h.cfg = turn.Config{Journal: store, Buffer: h.buffer, Models: oneModel{m}, Toolbox: b, Log: slog.New(slog.DiscardHandler), NewID: uuid.NewString,
-		BackOff: time.Millisecond, Poll: 10 * time.Millisecond}
+	h.cfg = turn.Config{
+		Journal: store, Buffer: h.buffer, Models: oneModel{m}, Toolbox: b, Log: slog.New(slog.DiscardHandler), NewID: uuid.NewString,
+		BackOff: time.Millisecond, Poll: 10 * time.Millisecond,
+	}
 	return h
 }
 
@@ -187,8 +189,10 @@ func (h *house) start(t testing.TB) *turn.Runner {
 
 func (h *house) post(t testing.TB, conversation, text string) journal.Posted {
 	t.Helper()
-	p, err := h.store.Post(t.Context(), journal.Post{Owner: owner, Conversation: conversation, Create: true,
-		Content: model.Message{Role: model.User, Blocks: []model.Block{{Kind: model.Text, Text: text}}}})
+	p, err := h.store.Post(t.Context(), journal.Post{
+		Owner: owner, Conversation: conversation, Create: true,
+		Content: model.Message{Role: model.User, Blocks: []model.Block{{Kind: model.Text, Text: text}}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,8 +55,10 @@ func takeOver(ctx context.Context, store *journal.Store, buffer stream.Buffer, t
 	if err != nil {
 		return nil, false, err
 	}
-	p = &publisher{store: store, buffer: buffer, lease: journal.Lease{Turn: t.ID, Epoch: t.Epoch}, fenced: fenced,
-		mark: t.EventMark, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	p = &publisher{
+		store: store, buffer: buffer, lease: journal.Lease{Turn: t.ID, Epoch: t.Epoch}, fenced: fenced,
+		mark: t.EventMark, wake: make(chan struct{}, 1), done: make(chan struct{}),
+	}
 	has, err := buffer.Open(ctx, t.ID, t.Epoch)
 	switch {
 	case errors.Is(err, stream.ErrFenced):

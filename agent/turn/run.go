@@ -149,8 +149,10 @@ func (u *run) takeOver(ctx, pubCtx context.Context) error {
 		return errCancelled
 	}
 	if u.turn.IdleClaims > maxIdleClaims {
-		return &Failure{Component: "runner", Class: "crash_loop", Message: "three runners took this turn and none finished a step",
-			Hint: "look in the log for what ended them; what the turn had delivered is kept"}
+		return &Failure{
+			Component: "runner", Class: "crash_loop", Message: "three runners took this turn and none finished a step",
+			Hint: "look in the log for what ended them; what the turn had delivered is kept",
+		}
 	}
 	if u.model, err = u.c.Models.Model(u.turn.Model); err != nil {
 		return &Failure{Component: "model", Class: "unknown_model", Message: "the model that was asked for isn't configured", Hint: "choose one of the configured models", Cause: err}
@@ -197,8 +199,7 @@ func (u *run) loop(ctx context.Context) (journal.Outcome, error) {
 		}
 		if last != nil && len(calls) > 0 {
 			if err := u.toolStep(ctx, n, calls[0], len(calls) == 1); err != nil {
-				var c *cutError
-				if errors.As(err, &c) {
+				if c, ok := errors.AsType[*cutError](err); ok {
 					return u.finalize(ctx, c.cut)
 				}
 				return journal.Outcome{}, err
@@ -216,8 +217,7 @@ func (u *run) loop(ctx context.Context) (journal.Outcome, error) {
 			return u.finalize(ctx, *met)
 		}
 		if err := u.modelStep(ctx, nil); err != nil {
-			var c *cutError
-			if errors.As(err, &c) {
+			if c, ok := errors.AsType[*cutError](err); ok {
 				return u.finalize(ctx, c.cut)
 			}
 			return journal.Outcome{}, err
@@ -237,8 +237,10 @@ func (u *run) answered(last *reply, n int) journal.Outcome {
 	case a.Final != "":
 		return cutShort(cut{reason: a.Final, text: reasonText(a.Final)})
 	case last.Stop == model.Refused:
-		return journal.Outcome{Status: journal.Failed, Class: string(model.Refusal), Fault: string(model.OfModel), Component: "model", Step: n,
-			Message: "the model declined to answer", Hint: "ask differently, or choose another model"}
+		return journal.Outcome{
+			Status: journal.Failed, Class: string(model.Refusal), Fault: string(model.OfModel), Component: "model", Step: n,
+			Message: "the model declined to answer", Hint: "ask differently, or choose another model",
+		}
 	case last.Stop == model.MaxTokens:
 		return cutShort(cut{reason: "reply_length", text: "the limit of one reply's length"})
 	default:

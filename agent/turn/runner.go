@@ -41,8 +41,10 @@ func NewRunner(cfg Config) (*Runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Runner{c: cfg, name: processName(cfg.NewID()), metrics: newMetrics(cfg.Metrics), wake: make(chan struct{}, 1),
-		live: map[string]context.CancelCauseFunc{}, ends: map[string]func(){}, slot: make(chan struct{}, cfg.Turns)}, nil
+	return &Runner{
+		c: cfg, name: processName(cfg.NewID()), metrics: newMetrics(cfg.Metrics), wake: make(chan struct{}, 1),
+		live: map[string]context.CancelCauseFunc{}, ends: map[string]func(){}, slot: make(chan struct{}, cfg.Turns),
+	}, nil
 }
 
 // Start begins to claim turns. Turns of a process of this host that is gone are taken over at once.

@@ -85,8 +85,10 @@ func (u *run) request(last *cut) (model.Request, asked, error) {
 	budget := max(u.c.ContextMax-fixed, 1000) >> u.squeeze
 	messages, dropped := compact(messages, budget)
 	req.Messages = messages
-	return req, asked{Messages: len(messages), Tools: len(req.Tools), Dropped: dropped, Final: final,
-		Estimate: tokens(len(req.System) + toolSize(req.Tools) + sizeOf(messages))}, nil
+	return req, asked{
+		Messages: len(messages), Tools: len(req.Tools), Dropped: dropped, Final: final,
+		Estimate: tokens(len(req.System) + toolSize(req.Tools) + sizeOf(messages)),
+	}, nil
 }
 
 // attempt is one try of a model step: intent, stream, end.
@@ -102,8 +104,10 @@ func (u *run) attempt(ctx context.Context, n int, last *cut) error {
 	again := len(u.script.steps) > 0 && u.script.steps[len(u.script.steps)-1].N == n
 	head := u.opening(n, again)
 	chunk := u.pub.stage(head...)
-	begun, err := u.c.Journal.BeginStep(ctx, u.lease, journal.Intent{N: n, Kind: journal.ModelStep, Name: u.model.Name(), Request: summary,
-		Chunk: chunk, Reserve: stepReserve, Take: last == nil, Marks: u.takeMarks(), Unknown: u.unknownCharge(again)})
+	begun, err := u.c.Journal.BeginStep(ctx, u.lease, journal.Intent{
+		N: n, Kind: journal.ModelStep, Name: u.model.Name(), Request: summary,
+		Chunk: chunk, Reserve: stepReserve, Take: last == nil, Marks: u.takeMarks(), Unknown: u.unknownCharge(again),
+	})
 	if err != nil {
 		u.pub.abandoned()
 		return journalFailure(err)
@@ -282,8 +286,10 @@ func (u *run) endReply(ctx context.Context, st journal.Step, e model.Event, hash
 		events = append(events, uimessage.FinishStep())
 	}
 	chunk := u.pub.stage(events...)
-	if _, err := u.c.Journal.FinishStep(ctx, u.lease, journal.End{N: st.N, Attempt: st.Attempt, State: journal.Finished, Result: result,
-		Charge: &charge, Chunk: chunk, FirstByte: first, Marks: u.takeMarks()}); err != nil {
+	if _, err := u.c.Journal.FinishStep(ctx, u.lease, journal.End{
+		N: st.N, Attempt: st.Attempt, State: journal.Finished, Result: result,
+		Charge: &charge, Chunk: chunk, FirstByte: first, Marks: u.takeMarks(),
+	}); err != nil {
 		u.pub.abandoned()
 		return journalFailure(err)
 	}

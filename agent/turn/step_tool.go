@@ -47,8 +47,10 @@ func (u *run) toolStep(ctx context.Context, replyN int, call model.Block, final 
 // tryTool is one try of a call: intent, call, end.
 func (u *run) tryTool(ctx context.Context, n int, call model.Block, request json.RawMessage, again, final bool) error {
 	chunk := u.pub.stage()
-	begun, err := u.c.Journal.BeginStep(ctx, u.lease, journal.Intent{N: n, Kind: journal.ToolStep, Name: call.Name, Request: request,
-		Chunk: chunk, Reserve: stepReserve, Marks: u.takeMarks()})
+	begun, err := u.c.Journal.BeginStep(ctx, u.lease, journal.Intent{
+		N: n, Kind: journal.ToolStep, Name: call.Name, Request: request,
+		Chunk: chunk, Reserve: stepReserve, Marks: u.takeMarks(),
+	})
 	if err != nil {
 		u.pub.abandoned()
 		return journalFailure(err)
@@ -101,8 +103,7 @@ func (u *run) failTool(ctx context.Context, st journal.Step, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	end := journal.End{N: st.N, Attempt: st.Attempt, State: journal.StepFail, ErrorClass: "internal", Error: head(err.Error(), 500), Marks: u.takeMarks()}
-	var f *Failure
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*Failure](err); ok {
 		end.ErrorClass = f.Component + "/" + f.Class
 	}
 	end.Chunk = u.pub.stage()
@@ -151,8 +152,10 @@ func (u *run) endTool(ctx context.Context, st journal.Step, call model.Block, re
 		events = append(events, uimessage.FinishStep())
 	}
 	chunk := u.pub.stage(events...)
-	kept, err := u.c.Journal.FinishStep(ctx, u.lease, journal.End{N: st.N, Attempt: st.Attempt, State: journal.Finished, Result: stored,
-		Chunk: chunk, Artifacts: files, Marks: u.takeMarks()})
+	kept, err := u.c.Journal.FinishStep(ctx, u.lease, journal.End{
+		N: st.N, Attempt: st.Attempt, State: journal.Finished, Result: stored,
+		Chunk: chunk, Artifacts: files, Marks: u.takeMarks(),
+	})
 	if err != nil {
 		u.pub.abandoned()
 		return journalFailure(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"bordereau/agent/journal"
@@ -113,16 +114,17 @@ func (l Line) String() string {
 	if l.Attempt > 0 {
 		where += fmt.Sprintf(" attempt %d", l.Attempt)
 	}
-	s := fmt.Sprintf("%10.3fs  %-26s  %-28s", l.Since.Seconds(), where, what)
+	var s strings.Builder
+	s.WriteString(fmt.Sprintf("%10.3fs  %-26s  %-28s", l.Since.Seconds(), where, what))
 	if l.Took > 0 {
-		s += fmt.Sprintf("  %9.1fms", float64(l.Took.Microseconds())/1000)
+		s.WriteString(fmt.Sprintf("  %9.1fms", float64(l.Took.Microseconds())/1000))
 	} else {
-		s += "             "
+		s.WriteString("             ")
 	}
 	for _, extra := range []string{l.State, l.Class, l.Fault, l.Note} {
 		if extra != "" {
-			s += "  " + extra
+			s.WriteString("  " + extra)
 		}
 	}
-	return s
+	return s.String()
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -145,7 +146,7 @@ func add(all []model.Message, role model.Role, blocks ...model.Block) []model.Me
 		return all
 	}
 	if n := len(all); n > 0 && all[n-1].Role == role {
-		all[n-1].Blocks = append(all[n-1].Blocks[:len(all[n-1].Blocks):len(all[n-1].Blocks)], blocks...)
+		all[n-1].Blocks = append(slices.Clip(all[n-1].Blocks), blocks...)
 		return all
 	}
 	return append(all, model.Message{Role: role, Blocks: blocks})

@@ -163,8 +163,10 @@ func askFace(t *testing.T, f *face, args ...string) (out, progress, folder strin
 func TestAskOnABadLine(t *testing.T) {
 	t.Parallel()
 	content := bytes.Repeat([]byte("x"), 5000)
-	f := &face{parts: turnParts(content, "../../discrepancies.xlsx", journal.Outcome{Status: journal.Completed}), content: content, torn: 1200,
-		breaks: []string{"refuse", "cut 4", "eof 8", "gap 12", "cut 17"}}
+	f := &face{
+		parts: turnParts(content, "../../discrepancies.xlsx", journal.Outcome{Status: journal.Completed}), content: content, torn: 1200,
+		breaks: []string{"refuse", "cut 4", "eof 8", "gap 12", "cut 17"},
+	}
 	upload := filepath.Join(t.TempDir(), "rows.csv")
 	if err := os.WriteFile(upload, []byte("a,b"), 0o600); err != nil {
 		t.Fatal(err)

@@ -60,7 +60,7 @@ func runAudit(ctx context.Context, args []string, std stdio) error {
 	if err != nil {
 		return err
 	}
-	defer db.Close() //nolint:errcheck // it was only read
+	defer db.Close()
 	if args[0] == "export" {
 		return exportAudit(*out, std, func(w io.Writer) (int64, error) { return audit.Export(ctx, db, *org, w) })
 	}
@@ -73,8 +73,7 @@ func runAudit(ctx context.Context, args []string, std stdio) error {
 	enc := json.NewEncoder(std.Out)
 	for _, o := range orgs {
 		v, err := audit.Verify(ctx, db, o, *expect)
-		var broken *audit.BrokenError
-		if errors.As(err, &broken) {
+		if broken, ok := errors.AsType[*audit.BrokenError](err); ok {
 			return brokenAudit{broken}
 		}
 		if err != nil {

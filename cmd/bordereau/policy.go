@@ -40,8 +40,7 @@ func runPolicy(ctx context.Context, args []string, std stdio) error {
 		return err
 	case fs.NArg() >= 1 && fs.NArg() <= 2 && fs.Arg(0) == "check":
 		err := checkPolicy(ctx, fs.Arg(1), slog.New(slog.NewTextHandler(std.Err, nil)))
-		var invalid *policy.InvalidError
-		if errors.As(err, &invalid) {
+		if invalid, ok := errors.AsType[*policy.InvalidError](err); ok {
 			return badPolicy{invalid}
 		}
 		if err != nil {
@@ -63,7 +62,7 @@ func checkPolicy(ctx context.Context, path string, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	defer pool.Close() //nolint:errcheck // it holds nothing but processes
+	defer pool.Close()
 	reader, err := statement.New(statement.Config{Parser: pool})
 	if err != nil {
 		return err

@@ -149,14 +149,16 @@ func printVIN(w io.Writer, r *vin.Result) error {
 		}
 	}
 	line("Year", year)
-	for _, name := range []string{"Make", "Model", "Series", "Trim", "VehicleType", "BodyClass", "TrailerBodyType", "TrailerType", "TrailerLength", "Axles", "DriveType", "GVWR",
-		"EngineModel", "EngineManufacturer", "FuelTypePrimary", "BrakeSystemType", "Manufacturer", "PlantCity", "PlantCountry"} {
+	for _, name := range []string{
+		"Make", "Model", "Series", "Trim", "VehicleType", "BodyClass", "TrailerBodyType", "TrailerType", "TrailerLength", "Axles", "DriveType", "GVWR",
+		"EngineModel", "EngineManufacturer", "FuelTypePrimary", "BrakeSystemType", "Manufacturer", "PlantCity", "PlantCountry",
+	} {
 		if v := r.Value(name); v != "Not Applicable" {
 			line(name, v)
 		}
 	}
 	line("SuggestedVIN", r.SuggestedVIN)
-	for _, text := range strings.Split(r.ErrorText(), "; ") {
+	for text := range strings.SplitSeq(r.ErrorText(), "; ") {
 		line("Code", text)
 	}
 	for _, n := range r.Notes {

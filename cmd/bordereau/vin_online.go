@@ -31,8 +31,10 @@ func enrich(ctx context.Context, folder string, results []*vin.Result, std stdio
 	if base == "" {
 		base = online.BaseURL
 	}
-	client, err := online.New(online.Config{HTTP: &http.Client{Timeout: online.DefaultTimeout}, BaseURL: base, Cache: cache, Now: time.Now,
-		Interval: online.DefaultInterval, Timeout: online.DefaultTimeout, Cooldown: online.DefaultCooldown, MaxAge: online.DefaultMaxAge})
+	client, err := online.New(online.Config{
+		HTTP: &http.Client{Timeout: online.DefaultTimeout}, BaseURL: base, Cache: cache, Now: time.Now,
+		Interval: online.DefaultInterval, Timeout: online.DefaultTimeout, Cooldown: online.DefaultCooldown, MaxAge: online.DefaultMaxAge,
+	})
 	if err != nil {
 		return err
 	}

@@ -151,7 +151,7 @@ func run(ctx context.Context, args []string, out io.Writer, ready func(net.Addr)
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- web.ServeTLS(listener, "", "") }()
-	log.Info("sandboxes are lent", slog.String("address", listener.Addr().String()), slog.String("image", driver.Image()))
+	log.InfoContext(ctx, "sandboxes are lent", slog.String("address", listener.Addr().String()), slog.String("image", driver.Image()))
 	if ready != nil {
 		ready(listener.Addr())
 	}

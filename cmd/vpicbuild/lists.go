@@ -59,8 +59,10 @@ func (r *reader) elements() error {
 		if err != nil {
 			return err
 		}
-		r.t.Elements = append(r.t.Elements, vpic.ElementRow{ID: n[0], Name: row[1], Code: row[2], Lookup: strings.ToLower(row[3]), Group: row[4],
-			Type: row[5], Private: n[1] != 0, Decode: row[7], Weight: n[2]})
+		r.t.Elements = append(r.t.Elements, vpic.ElementRow{
+			ID: n[0], Name: row[1], Code: row[2], Lookup: strings.ToLower(row[3]), Group: row[4],
+			Type: row[5], Private: n[1] != 0, Decode: row[7], Weight: n[2],
+		})
 		return nil
 	})
 }

@@ -171,8 +171,10 @@ type patternRow struct {
 func (r *reader) patterns() error {
 	return rowsOf(r.dir, "pattern", func(p *patternRow) error {
 		r.newest = max(r.newest, p.Changed)
-		r.t.Patterns = append(r.t.Patterns, vpic.PatternRow{Schema: p.Schema, Element: p.Element,
-			Key: r.t.Keys.Index(strings.ToUpper(p.Keys)), Value: r.t.Values.Index(p.Value), Changed: p.Changed})
+		r.t.Patterns = append(r.t.Patterns, vpic.PatternRow{
+			Schema: p.Schema, Element: p.Element,
+			Key: r.t.Keys.Index(strings.ToUpper(p.Keys)), Value: r.t.Values.Index(p.Value), Changed: p.Changed,
+		})
 		return nil
 	})
 }

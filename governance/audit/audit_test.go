@@ -98,8 +98,7 @@ func TestVerifyFinds(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err := audit.Verify(t.Context(), db, "acme", "")
-			var broken *audit.BrokenError
-			if !errors.As(err, &broken) {
+			if _, ok := errors.AsType[*audit.BrokenError](err); !ok {
 				t.Errorf("got %v", err)
 			}
 		})

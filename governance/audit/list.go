@@ -31,8 +31,13 @@ func (l *Log) List(ctx context.Context, f Filter) ([]Entry, error) {
 		where = append(where, fmt.Sprintf(condition, len(args)))
 	}
 	for _, c := range []struct{ column, value string }{
-		{"audit_id", f.AuditID}, {"event", f.Event}, {"subject", f.Subject}, {"turn", f.Turn}, {"conversation", f.Conversation},
-		{"decision", f.Decision}, {"outcome", f.Outcome},
+		{"audit_id", f.AuditID},
+		{"event", f.Event},
+		{"subject", f.Subject},
+		{"turn", f.Turn},
+		{"conversation", f.Conversation},
+		{"decision", f.Decision},
+		{"outcome", f.Outcome},
 	} {
 		if c.value != "" {
 			add(c.column+" = $%d", c.value)
@@ -56,7 +61,7 @@ func (l *Log) List(ctx context.Context, f Filter) ([]Entry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("audit: listing: %w", err)
 	}
-	defer rows.Close() //nolint:errcheck // rows.Err tells
+	defer rows.Close()
 	var out []Entry
 	for rows.Next() {
 		var r row

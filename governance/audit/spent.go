@@ -52,7 +52,7 @@ func (l *Log) Spent(ctx context.Context, s Scope) (Spent, error) {
 	if err != nil {
 		return out, fmt.Errorf("audit: reading budgets: %w", err)
 	}
-	defer rows.Close() //nolint:errcheck // rows.Err tells
+	defer rows.Close()
 	for rows.Next() {
 		var scope string
 		var us int64

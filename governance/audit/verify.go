@@ -40,7 +40,7 @@ func Orgs(ctx context.Context, db *sql.DB) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("audit: listing organisations: %w", err)
 	}
-	defer rows.Close() //nolint:errcheck // rows.Err tells
+	defer rows.Close()
 	var out []string
 	for rows.Next() {
 		var org string
@@ -120,7 +120,7 @@ func page(ctx context.Context, db *sql.DB, org string, after int64) ([]row, erro
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close() //nolint:errcheck // rows.Err tells
+	defer rows.Close()
 	var out []row
 	for rows.Next() {
 		var r row

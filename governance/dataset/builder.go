@@ -84,6 +84,8 @@ func (s *Store) runBuilder(ctx context.Context, job generation.Job) (generation.
 func tail(b []byte) []byte { return b[max(0, len(b)-2000):] }
 
 func (s *Store) unavailable(message string, cause error) error {
-	return (&fault.Error{Code: fault.Unavailable, Component: "dataset", Message: message, Retryable: true,
-		Hint: "try again; if it goes on, look for \"dataset\" in the server's log"}).Because(cause)
+	return (&fault.Error{
+		Code: fault.Unavailable, Component: "dataset", Message: message, Retryable: true,
+		Hint: "try again; if it goes on, look for \"dataset\" in the server's log",
+	}).Because(cause)
 }

@@ -43,8 +43,10 @@ func TestChangesEqualARebuild(t *testing.T) {
 {"type":"document","id":"D-new","submission_id":"S-new","document_type":"loss_run"}
 {"type":"submission","id":"S-new","workflow":"Claims Intake","status":"received","received_at":"2026-08-02T00:00:00Z"}`,
 	}
-	for _, name := range []string{"1 an edit by a rule, then the same by a person", "1b edits outside rows, of fields with one name", "2 a workflow", "3 a document's type", "4 a document's place", "5 a row's table",
-		"6 a field's value", "7 a field's row", "8 a field's name", "9 more of everything"} {
+	for _, name := range []string{
+		"1 an edit by a rule, then the same by a person", "1b edits outside rows, of fields with one name", "2 a workflow", "3 a document's type", "4 a document's place", "5 a row's table",
+		"6 a field's value", "7 a field's row", "8 a field's name", "9 more of everything",
+	} {
 		if res := importFile(t, s, write(t, "change.ndjson", changes[name])); !res.Changed {
 			t.Fatalf("%s: %+v", name, res)
 		}
@@ -118,8 +120,10 @@ edit,E-1,,,,,,,,,,,,,,,,,,,,,,,F-1,a,"",pat,human,2026-11-29T10:00:00Z
 		"submissions": {{"id", "workflow", "status", "insured_name", "effective_date", "received_at"}, {"S-1", "Claims Intake", "received", nil, 46371, "2026-11-29T09:12:00Z"}},
 		"documents":   {{"id", "submission_id", "document_type", "pages"}, {"D-1", "S-1", "vehicle_schedule", 2}},
 		"rows":        {{"id", "document_id", "table", "index", "page", "bbox", "confidence"}, {"R-1", "D-1", "vehicles", 1, 1, "[0.05,0.2,0.95,0.22]", 0.97}},
-		"fields": {{"id", "document_id", "row_id", "field", "value", "confidence", "x0", "y0", "x1", "y1", "extracted_at"},
-			{"F-1", "D-1", "R-1", "vin", "a \"b\", c\nd", 0.98, 0.1, 0.2, 0.3, 0.22, "2026-11-29T09:12:00.123456Z"}},
+		"fields": {
+			{"id", "document_id", "row_id", "field", "value", "confidence", "x0", "y0", "x1", "y1", "extracted_at"},
+			{"F-1", "D-1", "R-1", "vin", "a \"b\", c\nd", 0.98, 0.1, 0.2, 0.3, 0.22, "2026-11-29T09:12:00.123456Z"},
+		},
 		"edits": {{"id", "field_id", "from", "by", "source", "at"}, {"E-1", "F-1", "a", "pat", "human", 46355.41666666667}},
 	}))
 	// A sheet knows no empty text, so two values are NULL here.

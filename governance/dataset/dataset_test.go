@@ -95,11 +95,15 @@ func sample(t testing.TB, dir string, n int) string {
 			for r := 1; r <= 5; r++ {
 				row := fmt.Sprintf("R-%s-%d", doc, r)
 				put("type", "row", "id", row, "document_id", doc, "table", table, "index", r, "page", 1, "bbox", []float64{0.05, 0.2, 0.95, 0.22}, "confidence", 0.97)
-				cells := map[string]string{"unit_no": fmt.Sprint(r), "year": "2,019", "make": "FREIGHTLINER", "model": "CASCADIA", "body_type": "Tractor", "vin": fmt.Sprintf("1FUJGLDR%09d", i*10+r),
-					"gvw": "80,000 lbs", "stated_value": "$125,000.50", "plate": "P1", "garaging_address": "1 Main St", "garaging_city": "Reno", "garaging_state": "NV", "garaging_zip": "89501", "radius": "n/a"}
+				cells := map[string]string{
+					"unit_no": fmt.Sprint(r), "year": "2,019", "make": "FREIGHTLINER", "model": "CASCADIA", "body_type": "Tractor", "vin": fmt.Sprintf("1FUJGLDR%09d", i*10+r),
+					"gvw": "80,000 lbs", "stated_value": "$125,000.50", "plate": "P1", "garaging_address": "1 Main St", "garaging_city": "Reno", "garaging_state": "NV", "garaging_zip": "89501", "radius": "n/a",
+				}
 				if table == "drivers" {
-					cells = map[string]string{"name": fmt.Sprintf("Driver %d", r), "license_number": fmt.Sprintf("D%08d", i*10+r), "license_state": "NV", "license_class": "A", "license_status": "valid",
-						"date_of_birth": fmt.Sprintf("03/%02d/1984", r), "hire_date": "2019-05-01", "ssn": fmt.Sprintf("987-65-%04d", i*10+r), "years_experience": "12", "moving_violations": "0", "accidents": "1", "mvr_run_date": "Nov 3, 2026"}
+					cells = map[string]string{
+						"name": fmt.Sprintf("Driver %d", r), "license_number": fmt.Sprintf("D%08d", i*10+r), "license_state": "NV", "license_class": "A", "license_status": "valid",
+						"date_of_birth": fmt.Sprintf("03/%02d/1984", r), "hire_date": "2019-05-01", "ssn": fmt.Sprintf("987-65-%04d", i*10+r), "years_experience": "12", "moving_violations": "0", "accidents": "1", "mvr_run_date": "Nov 3, 2026",
+					}
 				}
 				for name, value := range cells {
 					id := "F-" + row + "-" + name

@@ -81,8 +81,10 @@ func extension(contentType string) string {
 func (h *handler) take(w http.ResponseWriter, r *http.Request, org string) (ImportResult, error) {
 	ext := extension(r.Header.Get("Content-Type"))
 	if ext == "" {
-		return ImportResult{}, &fault.Error{Code: fault.Invalid, Component: "import", Message: "the content type tells no format that is imported",
-			Hint: "use application/x-ndjson, text/csv, application/vnd.apache.parquet, the type of .xlsx, or application/zip"}
+		return ImportResult{}, &fault.Error{
+			Code: fault.Invalid, Component: "import", Message: "the content type tells no format that is imported",
+			Hint: "use application/x-ndjson, text/csv, application/vnd.apache.parquet, the type of .xlsx, or application/zip",
+		}
 	}
 	name := "body"
 	if kind := r.URL.Query().Get("kind"); kind != "" {
@@ -148,8 +150,7 @@ type refusal struct {
 
 func (h *handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	out := refusal{Error: fault.Of(err, "import")}
-	var refused *ImportError
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*ImportError](err); ok {
 		out.Problems = refused.Problems
 	}
 	status := http.StatusInternalServerError

@@ -32,8 +32,10 @@ func importer(dir, org, path string) int {
 	if err != nil {
 		return fail(err)
 	}
-	s, err := dataset.Open(dataset.Config{Dir: dir, DB: db, Dialect: dialect, Logger: slog.New(slog.DiscardHandler), Now: time.Now,
-		Builder: dataset.Command{Path: self, Args: []string{"dataset-builder"}}})
+	s, err := dataset.Open(dataset.Config{
+		Dir: dir, DB: db, Dialect: dialect, Logger: slog.New(slog.DiscardHandler), Now: time.Now,
+		Builder: dataset.Command{Path: self, Args: []string{"dataset-builder"}},
+	})
 	if err != nil {
 		return fail(err)
 	}

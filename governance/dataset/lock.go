@@ -57,7 +57,7 @@ func (s *Store) lockOrg(ctx context.Context, org, dir string) (func(), error) {
 	}
 	return func() {
 		if err := f.Close(); err != nil {
-			s.cfg.Logger.Warn("lock file not closed", "org", org, "error", err)
+			s.cfg.Logger.WarnContext(ctx, "lock file not closed", "org", org, "error", err)
 		}
 		<-turn
 	}, nil

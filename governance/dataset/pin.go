@@ -39,8 +39,10 @@ func (s *Store) pinRow(ctx context.Context, org, profile string, find func() (ge
 	for range tries {
 		g, err := find()
 		if noRows(err) {
-			return Pinned{}, nil, &fault.Error{Code: fault.NotFound, Component: "dataset", Message: "there is no such data: nothing was imported for this organisation, or the generation was retired",
-				Hint: "import a file first"}
+			return Pinned{}, nil, &fault.Error{
+				Code: fault.NotFound, Component: "dataset", Message: "there is no such data: nothing was imported for this organisation, or the generation was retired",
+				Hint: "import a file first",
+			}
 		}
 		if err != nil {
 			return Pinned{}, nil, s.unavailable("the generation can't be looked up", err)

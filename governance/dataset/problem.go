@@ -27,6 +27,8 @@ func (e *ImportError) Error() string {
 
 // Unwrap returns the refusal as every face of governance shows it.
 func (e *ImportError) Unwrap() error {
-	return &fault.Error{Code: fault.Invalid, Component: "dataset", Message: "import refused, nothing changed: " + e.Problems[0].String(),
-		Hint: "mend the file and import it again; what is there already is passed over"}
+	return &fault.Error{
+		Code: fault.Invalid, Component: "dataset", Message: "import refused, nothing changed: " + e.Problems[0].String(),
+		Hint: "mend the file and import it again; what is there already is passed over",
+	}
 }

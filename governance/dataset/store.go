@@ -78,8 +78,10 @@ var orgName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 // orgDir is the organisation's folder. Its name is the organisation's, which is why not every name will do.
 func (s *Store) orgDir(org string) (string, error) {
 	if !orgName.MatchString(org) {
-		return "", &fault.Error{Code: fault.Invalid, Component: "dataset", Message: fmt.Sprintf("%.80q can't name an organisation", org),
-			Hint: "use letters, digits, - _ and . only, at most 64"}
+		return "", &fault.Error{
+			Code: fault.Invalid, Component: "dataset", Message: fmt.Sprintf("%.80q can't name an organisation", org),
+			Hint: "use letters, digits, - _ and . only, at most 64",
+		}
 	}
 	return filepath.Join(s.cfg.Dir, "orgs", org), nil
 }

@@ -20,8 +20,10 @@ const (
 )
 
 func badArchive(format string, args ...any) error {
-	return &fault.Error{Code: fault.Invalid, Component: "import", Message: "the archive is refused: " + fmt.Sprintf(format, args...),
-		Hint: "zip import.ndjson and the documents' folder, without anything else"}
+	return &fault.Error{
+		Code: fault.Invalid, Component: "import", Message: "the archive is refused: " + fmt.Sprintf(format, args...),
+		Hint: "zip import.ndjson and the documents' folder, without anything else",
+	}
 }
 
 // unpack takes an archive apart into dir and returns where its import.ndjson is. Only plain files with plain names come out.

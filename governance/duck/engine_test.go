@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"bordereau/governance/duck/ducktest"
 	"bordereau/governance/gate"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // sink keeps what arrives.

@@ -5,9 +5,9 @@ import (
 	"regexp"
 	"strings"
 
-	"bordereau/governance/fault"
-
 	bind "github.com/duckdb/duckdb-go-bindings"
+
+	"bordereau/governance/fault"
 )
 
 const component = "duck"

@@ -135,8 +135,7 @@ func (p *Pool) Run(ctx context.Context, job gate.Job, sink gate.Sink) (gate.Ran,
 }
 
 func (p *Pool) contextFault(ctx context.Context, err error) error {
-	var f *fault.Error
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*fault.Error](err); ok {
 		return f
 	}
 	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {

@@ -69,9 +69,8 @@ func (w *worker) read() {
 func (w *worker) serve() int {
 	for m := range w.work {
 		if err := w.handle(m); err != nil {
-			var f *failure
 			report := errorReport{Class: classEngine, Message: err.Error()}
-			if errors.As(err, &f) {
+			if f, ok := errors.AsType[*failure](err); ok {
 				report = errorReport{Class: f.class, Message: f.message}
 			}
 			if w.send(frameError, report) != nil {

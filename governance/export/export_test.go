@@ -23,21 +23,47 @@ var at = time.Date(2026, 11, 29, 13, 14, 15, 123456000, time.UTC) //nolint:goche
 
 func columns() []gate.Column {
 	return []gate.Column{
-		{Name: "z_first", Type: "BIGINT"}, {Name: "round(a, 2)", Type: "DECIMAL(14,2)"}, {Name: "wide", Type: "DECIMAL(38,4)"}, {Name: "small", Type: "DECIMAL(4,1)"},
-		{Name: "n", Type: "HUGEINT"}, {Name: "n", Type: "VARCHAR"}, {Name: "day", Type: "DATE"}, {Name: "at", Type: "TIMESTAMP"}, {Name: "ok", Type: "BOOLEAN"},
-		{Name: "ratio", Type: "DOUBLE"}, {Name: "list", Type: "VARCHAR[]"}, {Name: "nested", Type: "DATE[][]"}, {Name: "cells", Type: "MAP(VARCHAR, VARCHAR)"},
-		{Name: "s", Type: `STRUCT(a INTEGER, "b c" DECIMAL(4,1)[])`}, {Name: "u", Type: "UBIGINT"}, {Name: "raw", Type: "BLOB"},
+		{Name: "z_first", Type: "BIGINT"},
+		{Name: "round(a, 2)", Type: "DECIMAL(14,2)"},
+		{Name: "wide", Type: "DECIMAL(38,4)"},
+		{Name: "small", Type: "DECIMAL(4,1)"},
+		{Name: "n", Type: "HUGEINT"},
+		{Name: "n", Type: "VARCHAR"},
+		{Name: "day", Type: "DATE"},
+		{Name: "at", Type: "TIMESTAMP"},
+		{Name: "ok", Type: "BOOLEAN"},
+		{Name: "ratio", Type: "DOUBLE"},
+		{Name: "list", Type: "VARCHAR[]"},
+		{Name: "nested", Type: "DATE[][]"},
+		{Name: "cells", Type: "MAP(VARCHAR, VARCHAR)"},
+		{Name: "s", Type: `STRUCT(a INTEGER, "b c" DECIMAL(4,1)[])`},
+		{Name: "u", Type: "UBIGINT"},
+		{Name: "raw", Type: "BLOB"},
 	}
 }
 
 func rows() [][]any {
 	day := time.Date(1969, 12, 30, 0, 0, 0, 0, time.UTC)
 	return [][]any{
-		{int64(1), "123456789012.25", "-1234567890123456789012345678901234.5678", "-12.5", int64(-7), "text", day, at, true, 0.5,
-			[]any{"a", nil, ""}, []any{[]any{day}, []any{}, nil}, map[string]any{"vin": "1F", "year": nil}, map[string]any{"a": int64(1), "b c": []any{"1.5", nil}}, "18446744073709551615", []byte{0, 255}},
+		{
+			int64(1), "123456789012.25", "-1234567890123456789012345678901234.5678", "-12.5", int64(-7), "text", day, at, true, 0.5,
+			[]any{"a", nil, ""},
+			[]any{[]any{day}, []any{}, nil},
+			map[string]any{"vin": "1F", "year": nil},
+			map[string]any{"a": int64(1), "b c": []any{"1.5", nil}},
+			"18446744073709551615",
+			[]byte{0, 255},
+		},
 		{nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil},
-		{int64(2), "-0.01", "0.0001", "0.0", "99999999999999999999999999999999999999", "", at, day, false, 1e300,
-			[]any{}, []any{}, map[string]any{}, map[string]any{"a": nil, "b c": nil}, int64(0), []byte{}},
+		{
+			int64(2), "-0.01", "0.0001", "0.0", "99999999999999999999999999999999999999", "", at, day, false, 1e300,
+			[]any{},
+			[]any{},
+			map[string]any{},
+			map[string]any{"a": nil, "b c": nil},
+			int64(0),
+			[]byte{},
+		},
 	}
 }
 

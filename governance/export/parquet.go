@@ -25,7 +25,7 @@ type parquetEncoder struct {
 }
 
 // NewParquet starts a Parquet file.
-func NewParquet(w io.Writer, columns []gate.Column) (Encoder, error) {
+func NewParquet(w io.Writer, columns []gate.Column) (*parquetEncoder, error) {
 	e := &parquetEncoder{}
 	root := &group{}
 	next := 0
@@ -230,7 +230,7 @@ func (t Type) leaf(v any) (parquet.Value, error) {
 		case t.kind == integer && t.bits == 64:
 			return parquet.Int64Value(v), nil
 		case t.kind == integer:
-			return parquet.Int32Value(int32(v)), nil //nolint:gosec // DuckDB's type says that it fits
+			return parquet.Int32Value(int32(v)), nil
 		case t.kind == huge || t.kind == decimal:
 			return t.unscaled(big.NewInt(v))
 		}
@@ -244,7 +244,7 @@ func (t Type) leaf(v any) (parquet.Value, error) {
 	case time.Time:
 		switch {
 		case t.kind == day:
-			return parquet.Int32Value(int32(v.Unix() / 86400)), nil //nolint:gosec // DuckDB's dates are 32 bits of days
+			return parquet.Int32Value(int32(v.Unix() / 86400)), nil
 		case t.kind == instant && t.nanos:
 			return parquet.Int64Value(v.UnixNano()), nil
 		case t.kind == instant:
@@ -277,7 +277,7 @@ func (t Type) fromText(v string) (parquet.Value, error) {
 	case integer:
 		n, ok := new(big.Int).SetString(v, 10)
 		if ok && t.unsigned && n.IsUint64() {
-			return parquet.Int64Value(int64(n.Uint64())), nil //nolint:gosec // Parquet keeps unsigned integers so
+			return parquet.Int64Value(int64(n.Uint64())), nil
 		}
 	}
 	return parquet.Value{}, fmt.Errorf("%w: a number, date or time that is infinite or out of range", ErrValue)
@@ -289,7 +289,7 @@ func limit38() *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(38)
 func (t Type) unscaled(n *big.Int) (parquet.Value, error) {
 	switch {
 	case t.width <= 9:
-		return parquet.Int32Value(int32(n.Int64())), nil //nolint:gosec // at most 9 digits
+		return parquet.Int32Value(int32(n.Int64())), nil
 	case t.width <= 18:
 		return parquet.Int64Value(n.Int64()), nil
 	}

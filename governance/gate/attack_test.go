@@ -118,10 +118,10 @@ func try(t *testing.T, h *house, a attack, other string) error {
 	took := time.Since(begun)
 	var f *fault.Error
 	if err != nil && (!errors.As(err, &f) || f.Code == fault.Internal || f.Code == fault.Unavailable) {
-		return fmt.Errorf("ended with %w (%v)", err, errors.Unwrap(err))
+		return fmt.Errorf("ended with %w (%w)", err, errors.Unwrap(err))
 	}
 	if err != nil && (f.Rule == "" || f.AuditID == "") && f.Code != fault.Interrupted {
-		return fmt.Errorf("refused without rule or record: %+v", f)
+		return fmt.Errorf("refused without rule or record: %+w", f)
 	}
 	if took > attackTime+slack {
 		return fmt.Errorf("%w: %v, of which %v ms ran", errLate, took, answer.MillisRun)

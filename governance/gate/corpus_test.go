@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"bordereau/governance/duck"
 	"bordereau/governance/duck/ducktest"
 	"bordereau/governance/gate"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // intervals differ in how the driver hands them out, JSON in that the driver decodes it.

@@ -139,9 +139,11 @@ func TestRowsColumnsAndBudgets(t *testing.T) {
 	if rows, a, err := query("SELECT * FROM drivers"); err != nil || len(rows) != 7 || !a.Truncated || len(a.Columns) != 18 {
 		t.Errorf("%d rows, %+v, %v", len(rows), a, err)
 	}
-	for _, sql := range []string{"SELECT license_number FROM drivers", "SELECT d.license_number FROM drivers d", "SELECT drivers['license_number'] FROM drivers",
+	for _, sql := range []string{
+		"SELECT license_number FROM drivers", "SELECT d.license_number FROM drivers d", "SELECT drivers['license_number'] FROM drivers",
 		"SELECT main.drivers.license_number FROM drivers", "SELECT count(*) FROM drivers WHERE date_of_birth > DATE '1970-01-01'", "SELECT carrier FROM submissions",
-		"SELECT * FROM vehicles", "SELECT struct_extract(d, 'license_number') FROM drivers d"} {
+		"SELECT * FROM vehicles", "SELECT struct_extract(d, 'license_number') FROM drivers d",
+	} {
 		if rows, a, err := query(sql); err == nil {
 			t.Errorf("%s: %v, ran %s", sql, rows, a.SQLAsRun)
 		}

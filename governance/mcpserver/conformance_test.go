@@ -123,7 +123,8 @@ func TestConformance(t *testing.T) {
 	t.Logf("official suite: %d of %d applicable scenarios passed", passed, len(scenarios()))
 	inspector := filepath.Join(*conformance, "node_modules", "@modelcontextprotocol", "inspector", "clients", "launcher", "build", "index.js")
 	for _, ask := range [][]string{
-		{"--method", "tools/list", "--strict"}, {"--method", "resources/templates/list"},
+		{"--method", "tools/list", "--strict"},
+		{"--method", "resources/templates/list"},
 		{"--method", "tools/call", "--tool-name", "sql", "--tool-arg", "query=SELECT 1"},
 	} {
 		out, err := command(t, node, append([]string{inspector, "--cli", url, "--transport", "http"}, ask...)...)
@@ -137,7 +138,7 @@ func command(t *testing.T, name string, args ...string) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	c := exec.CommandContext(ctx, name, args...) //nolint:gosec // the suite that the caller named
+	c := exec.CommandContext(ctx, name, args...)
 	c.Env = append(os.Environ(), "PATH="+filepath.Dir(name)+":"+os.Getenv("PATH"), "NO_COLOR=1")
 	c.Dir = t.TempDir()
 	var out, errs bytes.Buffer

@@ -47,8 +47,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer leave()
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.c.Limits.Body))
 	if err != nil {
-		var large *http.MaxBytesError
-		if errors.As(err, &large) {
+		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			refuse(w, http.StatusRequestEntityTooLarge, &fault.Error{
 				Code: fault.TooLarge, Component: component, Message: "the request is larger than allowed", Hint: "send less at once",
 			})

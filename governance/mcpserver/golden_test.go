@@ -24,7 +24,7 @@ func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
 	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil { //nolint:gosec // a file of the repository
+		if err := os.WriteFile(path, got, 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
@@ -182,9 +182,9 @@ func documented(page string) map[string][]string {
 	section := regexp.MustCompile("(?s)`(\\w+)` — [^\n]*\n\n\\| column[^\n]*\n\\|[^\n]*\n((?:\\|[^\n]*\n)+)")
 	plain := strings.NewReplacer("`", "")
 	for _, m := range section.FindAllStringSubmatch(page, -1) {
-		for _, line := range strings.Split(strings.TrimSpace(m[2]), "\n") {
+		for line := range strings.SplitSeq(strings.TrimSpace(m[2]), "\n") {
 			cells := strings.Split(strings.Trim(line, "|"), "|")
-			for _, name := range strings.Split(cells[0], ",") {
+			for name := range strings.SplitSeq(cells[0], ",") {
 				text := strings.TrimSpace(name) + " " + strings.TrimSpace(cells[1]) + " " + strings.TrimSpace(cells[2])
 				out[m[1]] = append(out[m[1]], strings.TrimSpace(plain.Replace(text)))
 			}
@@ -194,7 +194,7 @@ func documented(page string) map[string][]string {
 	further := regexp.MustCompile(`(?m)^\| (vehicles|drivers|losses|coverages) \| (.*) \|$`)
 	column := regexp.MustCompile(`(\w+)(?: ([A-Z]+(?:\(\d+,\d+\))?))?(?: \((\w+)\))?(?:, |$)`)
 	for _, m := range further.FindAllStringSubmatch(page, -1) {
-		for _, name := range strings.Fields("row_id document_id submission_id document_type workflow row_index page confidence") {
+		for name := range strings.FieldsSeq("row_id document_id submission_id document_type workflow row_index page confidence") {
 			typ := types[name]
 			if typ == "" {
 				typ = "VARCHAR"

@@ -52,8 +52,7 @@ func (t takes) refuse(name string, arguments any) *fault.Error {
 	if err != nil {
 		return f
 	}
-	var wrong *jsonschema.ValidationError
-	if errors.As(t.schema.Validate(value), &wrong) {
+	if wrong, ok := errors.AsType[*jsonschema.ValidationError](t.schema.Validate(value)); ok {
 		f.Message = "the arguments of " + name + " are wrong: " + strings.Join(leaves(wrong, nil), "; ")
 	}
 	return f

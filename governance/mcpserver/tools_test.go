@@ -99,8 +99,15 @@ func TestValuesKeepTheirTypes(t *testing.T) {
 	day := time.Date(2026, 11, 29, 0, 0, 0, 0, time.UTC)
 	g := (&mcpservertest.Gate{}).On("types", mcpservertest.Reply{
 		Columns: []gate.Column{
-			{Name: "d", Type: "DECIMAL(14,2)"}, {Name: "h", Type: "HUGEINT"}, {Name: "day", Type: "DATE"}, {Name: "at", Type: "TIMESTAMP"}, {Name: "l", Type: "DATE[]"},
-			{Name: "m", Type: "MAP(VARCHAR, DECIMAL(4,1))"}, {Name: "null", Type: "VARCHAR"}, {Name: "empty", Type: "VARCHAR"}, {Name: "b", Type: "BOOLEAN"},
+			{Name: "d", Type: "DECIMAL(14,2)"},
+			{Name: "h", Type: "HUGEINT"},
+			{Name: "day", Type: "DATE"},
+			{Name: "at", Type: "TIMESTAMP"},
+			{Name: "l", Type: "DATE[]"},
+			{Name: "m", Type: "MAP(VARCHAR, DECIMAL(4,1))"},
+			{Name: "null", Type: "VARCHAR"},
+			{Name: "empty", Type: "VARCHAR"},
+			{Name: "b", Type: "BOOLEAN"},
 		},
 		Rows: [][]any{{"12345678901.25", "170141183460469231731687303715884105727", day, day.Add(90 * time.Minute), []any{day, nil}, map[string]any{"a": "1.5"}, nil, "", true}},
 	})

@@ -89,7 +89,7 @@ func send(t *testing.T, bed *mcpservertest.Bed, header http.Header, body []byte)
 		t.Fatal(err)
 	}
 	out := reply{}
-	for _, line := range strings.Split(string(raw), "\n") {
+	for line := range strings.SplitSeq(string(raw), "\n") {
 		line = strings.TrimPrefix(line, "data: ")
 		if !strings.HasPrefix(line, "{") {
 			continue

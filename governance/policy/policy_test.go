@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"bordereau/governance/fault"
 	"bordereau/governance/policy"
 	"bordereau/governance/statement"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestDefaultIsGood(t *testing.T) {

@@ -18,11 +18,11 @@ func parseGrammar(text string) grammar {
 			continue
 		}
 		fields := map[string]string{"type": "word", "class": "word", "alias": "name", "query_location": "word"}
-		for _, f := range strings.Fields(rest) {
+		for f := range strings.FieldsSeq(rest) {
 			name, how, _ := strings.Cut(f, "=")
 			fields[name] = how
 		}
-		for _, k := range strings.Split(kind, ",") {
+		for k := range strings.SplitSeq(kind, ",") {
 			g[strings.TrimSpace(k)] = fields
 		}
 	}

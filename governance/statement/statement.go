@@ -43,8 +43,13 @@ func (l Limits) orDefault() Limits {
 		have *int
 		want int
 	}{
-		{&l.Bytes, d.Bytes}, {&l.Brackets, d.Brackets}, {&l.Comments, d.Comments}, {&l.Nodes, d.Nodes},
-		{&l.Depth, d.Depth}, {&l.Selects, d.Selects}, {&l.Lambdas, d.Lambdas},
+		{&l.Bytes, d.Bytes},
+		{&l.Brackets, d.Brackets},
+		{&l.Comments, d.Comments},
+		{&l.Nodes, d.Nodes},
+		{&l.Depth, d.Depth},
+		{&l.Selects, d.Selects},
+		{&l.Lambdas, d.Lambdas},
 	} {
 		if *f.have == 0 {
 			*f.have = f.want

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"bordereau/governance/duck"
 	"bordereau/governance/fault"
 	"bordereau/governance/statement"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestMain(m *testing.M) {

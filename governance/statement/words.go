@@ -19,7 +19,7 @@ func newWords() words {
 
 func set(text string) map[string]bool {
 	out := map[string]bool{}
-	for _, w := range strings.Fields(text) {
+	for w := range strings.FieldsSeq(text) {
 		out[w] = true
 	}
 	return out

@@ -113,7 +113,7 @@ func New(ctx context.Context, cfg Config) (*Driver, error) {
 			g.Remove()
 			d.cgroups = true
 		} else {
-			cfg.Log.Warn("no cgroups here: memory is limited for each process, not for each sandbox", slog.Any("error", err))
+			cfg.Log.WarnContext(ctx, "no cgroups here: memory is limited for each process, not for each sandbox", slog.Any("error", err))
 		}
 	}
 	if d.Store, err = home.Open(owners); err != nil {

@@ -207,9 +207,11 @@ func (d *Driver) options(h *home.Home, cmd sandbox.Command) []string {
 	if dir == "" {
 		dir = sandbox.WorkspaceDir
 	}
-	o := []string{"--unshare-all", "--unshare-user", "--disable-userns", "--uid", fmt.Sprint(insideUID), "--gid", fmt.Sprint(insideUID), "--hostname", "sandbox",
+	o := []string{
+		"--unshare-all", "--unshare-user", "--disable-userns", "--uid", fmt.Sprint(insideUID), "--gid", fmt.Sprint(insideUID), "--hostname", "sandbox",
 		"--new-session", "--die-with-parent", "--cap-drop", "ALL", "--clearenv",
-		"--ro-bind", at(d.img.Root), "/"}
+		"--ro-bind", at(d.img.Root), "/",
+	}
 	if d.img.Usr != "" {
 		o = append(o, "--ro-bind", d.img.Usr, "/usr", "--tmpfs", "/usr/local", "--remount-ro", "/usr/local")
 	}

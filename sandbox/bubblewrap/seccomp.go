@@ -108,6 +108,7 @@ func (p *program) when(nr, then uint32) {
 	p.add(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, 0, 1, nr)
 	p.answer(then)
 }
+
 func (p *program) unless(k, then uint32) {
 	p.add(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, 1, 0, k)
 	p.answer(then)

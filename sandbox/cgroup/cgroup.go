@@ -144,7 +144,7 @@ func (g *Group) pids() ([]int, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, f := range strings.Fields(string(text)) {
+		for f := range strings.FieldsSeq(string(text)) {
 			if pid, err := strconv.Atoi(f); err == nil && pid > 1 {
 				pids = append(pids, pid)
 			}

@@ -210,16 +210,16 @@ func (f *fake) tools(w http.ResponseWriter, r *http.Request) {
 	ctx := r.Context()
 	var err error
 	switch {
-	case r.Method == "POST" && where == "/process/execute":
+	case r.Method == http.MethodPost && where == "/process/execute":
 		f.execute(w, r, id)
 		return
-	case r.Method == "POST" && where == "/process/session":
-		w.WriteHeader(201)
+	case r.Method == http.MethodPost && where == "/process/session":
+		w.WriteHeader(http.StatusCreated)
 		return
-	case r.Method == "POST" && strings.HasSuffix(where, "/exec"):
+	case r.Method == http.MethodPost && strings.HasSuffix(where, "/exec"):
 		f.session(w, r, b)
 		return
-	case r.Method == "GET" && strings.Contains(where, "/command/"):
+	case r.Method == http.MethodGet && strings.Contains(where, "/command/"):
 		f.mu.Lock()
 		code, ok := b.commands[path.Base(where)]
 		out := map[string]any{"id": path.Base(where)}
@@ -233,10 +233,10 @@ func (f *fake) tools(w http.ResponseWriter, r *http.Request) {
 		}
 		say(w, 200, out)
 		return
-	case r.Method == "DELETE" && strings.HasPrefix(where, "/process/session/"):
-		w.WriteHeader(204)
+	case r.Method == http.MethodDelete && strings.HasPrefix(where, "/process/session/"):
+		w.WriteHeader(http.StatusNoContent)
 		return
-	case r.Method == "GET" && where == "/files":
+	case r.Method == http.MethodGet && where == "/files":
 		var files []sandbox.File
 		if files, err = f.inner.ListFiles(ctx, id, p); err == nil {
 			out := []map[string]any{}
@@ -246,14 +246,14 @@ func (f *fake) tools(w http.ResponseWriter, r *http.Request) {
 			say(w, 200, out)
 			return
 		}
-	case r.Method == "GET" && where == "/files/download":
+	case r.Method == http.MethodGet && where == "/files/download":
 		var file io.ReadCloser
 		if file, _, err = f.inner.ReadFile(ctx, id, p); err == nil {
 			defer file.Close()
 			_, _ = io.Copy(w, file)
 			return
 		}
-	case r.Method == "POST" && where == "/files/upload-v2":
+	case r.Method == http.MethodPost && where == "/files/upload-v2":
 		var part io.Reader
 		if form, ferr := r.MultipartReader(); ferr == nil {
 			if np, perr := form.NextPart(); perr == nil && np.FormName() == "file" {
@@ -269,13 +269,13 @@ func (f *fake) tools(w http.ResponseWriter, r *http.Request) {
 			say(w, 200, map[string]any{})
 			return
 		}
-	case r.Method == "POST" && where == "/files/folder":
+	case r.Method == http.MethodPost && where == "/files/folder":
 		if err = f.inner.WriteFile(ctx, id, p+"/.made", strings.NewReader("")); err == nil {
 			err = f.inner.RemoveFile(ctx, id, p+"/.made")
 		}
-	case r.Method == "POST" && where == "/files/move":
+	case r.Method == http.MethodPost && where == "/files/move":
 		err = f.inner.MoveFile(ctx, id, q.Get("source"), q.Get("destination"))
-	case r.Method == "DELETE" && where == "/files":
+	case r.Method == http.MethodDelete && where == "/files":
 		err = f.inner.RemoveFile(ctx, id, p)
 	default:
 		wrong(w, 404, "no such call "+where, "", "DAYTONA_DAEMON")
@@ -287,7 +287,7 @@ func (f *fake) tools(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		wrong(w, 400, err.Error(), "BAD_REQUEST", "DAYTONA_DAEMON")
 	default:
-		w.WriteHeader(200)
+		w.WriteHeader(http.StatusOK)
 		_, _ = io.WriteString(w, "{}")
 	}
 }

@@ -165,8 +165,7 @@ func (d *Doors) handler(n *door) http.Handler {
 			return nil
 		},
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
-			var tooLarge *http.MaxBytesError
-			if errors.As(err, &tooLarge) {
+			if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 				refuse(w, http.StatusRequestEntityTooLarge, "too_large", false, "a request through the door is too large")
 				return
 			}

@@ -111,7 +111,7 @@ func TestStampIsTheDoorsOwn(t *testing.T) {
 		"Authorization": "Bearer turn-token", "Bordereau-Stamp": "box-2/turn-token", "Cookie": "x=y", "X-Forwarded-For": "1.2.3.4",
 		"Mcp-Session-Id": "s0", "X-Real-Ip": "1.2.3.4", "Content-Type": "application/json",
 	})
-	if resp.StatusCode != 200 || text != `{"jsonrpc":"2.0"}` {
+	if resp.StatusCode != http.StatusOK || text != `{"jsonrpc":"2.0"}` {
 		t.Fatal(resp.Status, text)
 	}
 	got := u.request().Header
@@ -150,9 +150,18 @@ func TestNothingElsePasses(t *testing.T) {
 		headers            map[string]string
 		want               int
 	}{
-		{"POST", "/", "", token, 404}, {"POST", "/mcp/", "", token, 404}, {"POST", "/mcp/../admin", "", token, 404}, {"POST", "/mcp?x=1", "", token, 404},
-		{"POST", "/audit", "", token, 404}, {"GET", "/metrics", "", token, 404}, {"PUT", "/mcp", "", token, 405}, {"PATCH", "/mcp", "", token, 405},
-		{"OPTIONS", "/mcp", "", token, 405}, {"CONNECT", "/mcp", "", token, 405}, {"POST", "/mcp", "", nil, 401}, {"POST", "/mcp", "", map[string]string{"Authorization": "Basic x"}, 401},
+		{"POST", "/", "", token, 404},
+		{"POST", "/mcp/", "", token, 404},
+		{"POST", "/mcp/../admin", "", token, 404},
+		{"POST", "/mcp?x=1", "", token, 404},
+		{"POST", "/audit", "", token, 404},
+		{"GET", "/metrics", "", token, 404},
+		{"PUT", "/mcp", "", token, 405},
+		{"PATCH", "/mcp", "", token, 405},
+		{"OPTIONS", "/mcp", "", token, 405},
+		{"CONNECT", "/mcp", "", token, 405},
+		{"POST", "/mcp", "", nil, 401},
+		{"POST", "/mcp", "", map[string]string{"Authorization": "Basic x"}, 401},
 		{"POST", "/mcp", strings.Repeat("x", 2000), token, 413},
 	} {
 		resp, text := call(t, c, try.method, try.path, try.body, try.headers)
@@ -173,7 +182,7 @@ func TestEventsStream(t *testing.T) {
 	if err := d.Open("box-1", dir); err != nil {
 		t.Fatal(err)
 	}
-	r, _ := http.NewRequestWithContext(t.Context(), "GET", "http://door/mcp", nil)
+	r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://door/mcp", nil)
 	r.Header.Set("Authorization", "Bearer x")
 	resp, err := client(dir).Do(r)
 	if err != nil {
@@ -200,7 +209,7 @@ func TestUpstreamDown(t *testing.T) {
 		t.Fatal(err)
 	}
 	resp, text := call(t, client(dir), "POST", "/mcp", "{}", token)
-	if resp.StatusCode != 502 || !strings.Contains(text, `"unavailable"`) || !strings.Contains(text, `"retryable":true`) {
+	if resp.StatusCode != http.StatusBadGateway || !strings.Contains(text, `"unavailable"`) || !strings.Contains(text, `"retryable":true`) {
 		t.Fatal(resp.Status, text)
 	}
 }
@@ -244,7 +253,10 @@ func TestBadConfigurationIsRefused(t *testing.T) {
 	t.Parallel()
 	stamp := func(string, string) (string, string) { return "", "" }
 	for _, cfg := range []door.Config{
-		{}, {Stamp: stamp, Log: slog.Default()}, {Stamp: stamp, Log: slog.Default(), Upstream: "http://x"}, {Stamp: stamp, Log: slog.Default(), Upstream: "ftp://x/mcp"},
+		{},
+		{Stamp: stamp, Log: slog.Default()},
+		{Stamp: stamp, Log: slog.Default(), Upstream: "http://x"},
+		{Stamp: stamp, Log: slog.Default(), Upstream: "ftp://x/mcp"},
 		{Log: slog.Default(), Upstream: "http://x/mcp"},
 	} {
 		if _, err := door.New(cfg); err == nil {

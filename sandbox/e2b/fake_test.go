@@ -158,7 +158,7 @@ func (f *fake) list(w http.ResponseWriter, r *http.Request) {
 			continue
 		}
 		match := true
-		for _, pair := range strings.Split(r.URL.Query().Get("metadata"), "&") {
+		for pair := range strings.SplitSeq(r.URL.Query().Get("metadata"), "&") {
 			if k, v, ok := strings.Cut(pair, "="); ok && b.metadata[k] != v {
 				match = false
 			}
@@ -199,7 +199,7 @@ func (f *fake) remove(w http.ResponseWriter, r *http.Request, id string, _ *fake
 	delete(f.boxes, id)
 	f.mu.Unlock()
 	_ = f.inner.Delete(r.Context(), id)
-	w.WriteHeader(204)
+	w.WriteHeader(http.StatusNoContent)
 }
 
 func (f *fake) pause(w http.ResponseWriter, r *http.Request, id string, _ *fakeBox) {
@@ -211,7 +211,7 @@ func (f *fake) pause(w http.ResponseWriter, r *http.Request, id string, _ *fakeB
 		wrong(w, 500, err.Error())
 		return
 	}
-	w.WriteHeader(204)
+	w.WriteHeader(http.StatusNoContent)
 }
 
 func (f *fake) connect(w http.ResponseWriter, r *http.Request, id string, b *fakeBox) {
@@ -350,7 +350,7 @@ func envelope(w io.Writer, flags byte, v any) bool {
 
 func (f *fake) send(w http.ResponseWriter, r *http.Request, p *proc, from int) {
 	w.Header().Set("Content-Type", "application/connect+json")
-	w.WriteHeader(200)
+	w.WriteHeader(http.StatusOK)
 	for {
 		p.mu.Lock()
 		events, over, changed := p.events[from:], p.over, p.changed

@@ -2,6 +2,7 @@ package guest
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -146,7 +147,7 @@ func lookUp(req Request) (name, refused string, code int) {
 		}
 		return name, "", 0
 	}
-	for _, dir := range strings.Split(value(req.Env, "PATH"), ":") {
+	for dir := range strings.SplitSeq(value(req.Env, "PATH"), ":") {
 		full := dir + "/" + name
 		if st, err := os.Stat(full); err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0 {
 			return full, "", 0
@@ -156,8 +157,8 @@ func lookUp(req Request) (name, refused string, code int) {
 }
 
 func value(env []string, key string) string {
-	for i := len(env) - 1; i >= 0; i-- {
-		if v, ok := strings.CutPrefix(env[i], key+"="); ok {
+	for _, e := range slices.Backward(env) {
+		if v, ok := strings.CutPrefix(e, key+"="); ok {
 			return v
 		}
 	}

@@ -67,7 +67,7 @@ func New(ctx context.Context, cfg Config) (*Driver, error) {
 			d.Close()
 			return nil, &sandbox.Fault{Kind: sandbox.ErrUnsupported, Text: "gVisor does not work here", Cause: errors.Join(err, again)}
 		}
-		cfg.Log.Warn("gVisor works here without cgroups only: memory and CPU of a sandbox are not limited", slog.Any("error", err))
+		cfg.Log.WarnContext(ctx, "gVisor works here without cgroups only: memory and CPU of a sandbox are not limited", slog.Any("error", err))
 	}
 	return d, nil
 }
@@ -107,9 +107,9 @@ func (d *Driver) adopt(ctx context.Context) {
 		if r.State == sandbox.Running || r.State == sandbox.Paused {
 			err := d.revive(h)
 			if err != nil {
-				d.cfg.Log.Warn("a sandbox's runtime is gone; its workspace is kept", slog.String("sandbox", r.ID), slog.Any("error", err))
+				d.cfg.Log.WarnContext(ctx, "a sandbox's runtime is gone; its workspace is kept", slog.String("sandbox", r.ID), slog.Any("error", err))
 				if err := d.halt(ctx, h); err != nil {
-					d.cfg.Log.Error("can't clear a dead sandbox", slog.String("sandbox", r.ID), slog.Any("error", err))
+					d.cfg.Log.ErrorContext(ctx, "can't clear a dead sandbox", slog.String("sandbox", r.ID), slog.Any("error", err))
 				}
 			}
 		}
@@ -244,7 +244,7 @@ func (d *Driver) halt(ctx context.Context, h *home.Home) error {
 func (d *Driver) refresh(ctx context.Context, h *home.Home) error {
 	r := h.Record()
 	if (r.State == sandbox.Running || r.State == sandbox.Paused) && !alive(r) {
-		d.cfg.Log.Warn("a sandbox's runtime died", slog.String("sandbox", r.ID))
+		d.cfg.Log.WarnContext(ctx, "a sandbox's runtime died", slog.String("sandbox", r.ID))
 		return d.halt(ctx, h)
 	}
 	return nil
@@ -269,7 +269,7 @@ func (d *Driver) List(ctx context.Context) ([]sandbox.Info, error) {
 	for _, h := range d.All() {
 		h.Mu.Lock()
 		if err := d.refresh(ctx, h); err != nil {
-			d.cfg.Log.Error("can't clear a dead sandbox", slog.String("sandbox", h.Record().ID), slog.Any("error", err))
+			d.cfg.Log.ErrorContext(ctx, "can't clear a dead sandbox", slog.String("sandbox", h.Record().ID), slog.Any("error", err))
 		}
 		if h.Record().ID != "" {
 			infos = append(infos, h.Info(Name))

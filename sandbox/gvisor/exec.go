@@ -105,6 +105,6 @@ func (d *Driver) giveUp(ctx context.Context, h *home.Home, runtime string) {
 		return
 	}
 	if err := d.halt(ctx, h); err != nil {
-		d.cfg.Log.Error("can't stop a sandbox that does not answer", slog.String("sandbox", h.Record().ID), slog.Any("error", err))
+		d.cfg.Log.ErrorContext(ctx, "can't stop a sandbox that does not answer", slog.String("sandbox", h.Record().ID), slog.Any("error", err))
 	}
 }

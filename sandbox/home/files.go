@@ -50,12 +50,10 @@ func failure(err error, name string) error {
 	case errors.Is(err, syscall.EIO), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENOMEM):
 		kind = sandbox.ErrUnavailable
 	}
-	var p *fs.PathError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		err = p.Err // never a path of the host
 	}
-	var l *os.LinkError
-	if errors.As(err, &l) {
+	if l, ok := errors.AsType[*os.LinkError](err); ok {
 		err = l.Err
 	}
 	return &sandbox.Fault{Kind: kind, Text: name, Hint: hint, Cause: err}

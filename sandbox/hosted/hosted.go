@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"strconv"
@@ -62,9 +63,7 @@ func Wrap(cmd sandbox.Command, stdin string) Wrapped {
 	w := Wrapped{Mark: uuid.NewString(), Env: map[string]string{
 		"MPLBACKEND": "Agg", "OMP_THREAD_LIMIT": "1", "OPENBLAS_NUM_THREADS": "1", "BORDEREAU_TOKEN_FILE": TokenFile, "LANG": "C.UTF-8",
 	}}
-	for k, v := range cmd.Env {
-		w.Env[k] = v
-	}
+	maps.Copy(w.Env, cmd.Env)
 	w.Env[markName] = w.Mark
 	w.Env["BORDEREAU_DIR"] = cmd.Dir
 	if cmd.Dir == "" {
@@ -185,9 +184,7 @@ func (c *Client) Send(ctx context.Context, method, url string, body io.Reader, h
 		return nil, err
 	}
 	for _, h := range []http.Header{c.Header, header} {
-		for k, v := range h {
-			req.Header[k] = v
-		}
+		maps.Copy(req.Header, h)
 	}
 	if isJSON && req.Header.Get("Content-Type") == "" {
 		req.Header.Set("Content-Type", "application/json")

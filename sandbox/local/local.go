@@ -70,7 +70,7 @@ func open(ctx context.Context, cfg Config) (Driver, []error) {
 			Gov: cfg.Gov, Image: cfg.Image, Folder: filepath.Join(cfg.Folder, bubblewrap.Name), Doors: cfg.Doors, Log: cfg.Log,
 		})
 		if err == nil {
-			cfg.Log.Warn("sandboxes share this host's kernel: bubblewrap is weaker than gVisor", slog.Any("gvisor", errors.Join(reasons...)))
+			cfg.Log.WarnContext(ctx, "sandboxes share this host's kernel: bubblewrap is weaker than gVisor", slog.Any("gvisor", errors.Join(reasons...)))
 			return d, reasons
 		}
 		reasons = append(reasons, err)

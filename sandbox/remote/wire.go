@@ -39,8 +39,7 @@ var kinds = map[string]struct { //nolint:gochecknoglobals // a constant table
 // ToError names an error for the wire; what has no kind is unavailable, in passing.
 func ToError(err error) (Error, int) {
 	e := Error{Kind: "unavailable", Text: "the host failed"}
-	var fault *sandbox.Fault
-	if errors.As(err, &fault) {
+	if fault, ok := errors.AsType[*sandbox.Fault](err); ok {
 		e.Text, e.Hint = fault.Text, fault.Hint
 		if fault.Cause != nil {
 			e.Text += ": " + fault.Cause.Error()

@@ -50,7 +50,7 @@ func TestStarterHasEveryRule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, id := range strings.Fields(`FMC-01 FMC-02 FMC-03 FMC-04 FMC-05 FMC-06 BUS-01 BUS-02 FLT-01 FLT-02 VEH-01 VEH-02 VEH-03 VEH-04 VEH-05 VEH-06 VEH-07 VEH-08
+	for id := range strings.FieldsSeq(`FMC-01 FMC-02 FMC-03 FMC-04 FMC-05 FMC-06 BUS-01 BUS-02 FLT-01 FLT-02 VEH-01 VEH-02 VEH-03 VEH-04 VEH-05 VEH-06 VEH-07 VEH-08
 		DRV-01 DRV-02 DRV-03 DRV-04 DRV-05 DRV-06 DRV-07 DRV-08 LOS-01 LOS-02 LOS-03 LOS-04 LOS-05 OPS-01 OPS-02 OPS-03 COV-01 COV-02 COV-03`) {
 		if g.Rule(id) == nil {
 			t.Errorf("rule %s is missing", id)

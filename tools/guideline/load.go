@@ -259,8 +259,7 @@ func yamlLine(err error) int {
 	if _, e := fmt.Sscanf(err.Error(), "yaml: line %d:", &line); e == nil {
 		return line
 	}
-	var te *yaml.TypeError
-	if errors.As(err, &te) {
+	if _, ok := errors.AsType[*yaml.TypeError](err); ok {
 		return 1
 	}
 	return 1

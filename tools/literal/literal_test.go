@@ -45,7 +45,7 @@ func FuzzBind(f *testing.F) {
 			return
 		}
 		inside, outside := false, ""
-		for i := 0; i < len(got); i++ {
+		for i := range len(got) {
 			if got[i] == '\'' {
 				inside = !inside
 				continue

@@ -75,7 +75,7 @@ func (x *indexed) declared(name string, earlier, later *Field) string {
 		}
 		text := strings.ToLower(f.Value)
 		about := false
-		for _, w := range strings.Split(name, "_") {
+		for w := range strings.SplitSeq(name, "_") {
 			about = about || len(w) > 2 && strings.Contains(text, w)
 		}
 		for _, verb := range []string{"change", "amend", "revise", "supersede", "replace", "instead of", "correct"} {

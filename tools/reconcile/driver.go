@@ -221,9 +221,10 @@ func (d *driver) identity() comparison {
 		}},
 		{"date_of_birth", func() likeness {
 			k := dates(l.text("date_of_birth"), r.text("date_of_birth"))
-			if k.class == guideline.Conflict {
+			switch k.class {
+			case guideline.Conflict:
 				k.why = "the birth dates differ"
-			} else if k.class == "" {
+			case "":
 				k.why = "a birth date can't be read"
 			}
 			return k

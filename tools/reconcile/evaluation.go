@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"bordereau/tools/guideline"
@@ -189,14 +190,14 @@ func (o *open) merged(scope string) Finding {
 			more = fmt.Sprintf(" and %d more", len(names)-12)
 			names = names[:12]
 		}
-		list := ""
+		var list strings.Builder
 		for i, l := range names {
 			if i > 0 {
-				list += ", "
+				list.WriteString(", ")
 			}
-			list += l
+			list.WriteString(l)
 		}
-		f.Explanation = "the same for " + list + more
+		f.Explanation = "the same for " + list.String() + more
 	}
 	return f
 }

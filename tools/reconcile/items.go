@@ -46,12 +46,16 @@ func (e *evaluation) items(r *SubmissionResult) {
 		r.Drivers = append(r.Drivers, item)
 	}
 	for _, l := range e.losses {
-		r.Losses = append(r.Losses, Item{ID: l.id, DocumentID: l.doc.ID, Label: "claim " + l.text("claim_number"),
-			Cells: cells(l, "claim_number", "policy_number", "date_of_loss", "date_reported", "status", "paid", "reserve", "recovered", "incurred", "driver", "unit_no", "description")})
+		r.Losses = append(r.Losses, Item{
+			ID: l.id, DocumentID: l.doc.ID, Label: "claim " + l.text("claim_number"),
+			Cells: cells(l, "claim_number", "policy_number", "date_of_loss", "date_reported", "status", "paid", "reserve", "recovered", "incurred", "driver", "unit_no", "description"),
+		})
 	}
 	for _, c := range e.x.tables[application+"/coverages"] {
-		r.Coverages = append(r.Coverages, Item{ID: c.id, DocumentID: c.doc.ID, Label: c.text("coverage"),
-			Cells: cells(c, "coverage", "limit_amount", "limit_basis", "deductible", "symbol", "effective_date", "expiry_date", "premium")})
+		r.Coverages = append(r.Coverages, Item{
+			ID: c.id, DocumentID: c.doc.ID, Label: c.text("coverage"),
+			Cells: cells(c, "coverage", "limit_amount", "limit_basis", "deductible", "symbol", "effective_date", "expiry_date", "premium"),
+		})
 	}
 }
 

@@ -98,8 +98,10 @@ func (r *reader) submissions(ctx context.Context, s Scope) ([]*Packet, error) {
 		}
 		n := 0
 		a, err := r.query(ctx, "the submissions in scope", fmt.Sprintf(submissionsSQL, cond, page), func(v []any) error {
-			p := &Packet{ID: text(v[0]), Workflow: text(v[1]), Status: text(v[2]), Insured: text(v[3]), Broker: text(v[4]), Carrier: text(v[5]), Line: text(v[6]),
-				Effective: when(v[7]), Expiry: when(v[8]), Received: when(v[9])}
+			p := &Packet{
+				ID: text(v[0]), Workflow: text(v[1]), Status: text(v[2]), Insured: text(v[3]), Broker: text(v[4]), Carrier: text(v[5]), Line: text(v[6]),
+				Effective: when(v[7]), Expiry: when(v[8]), Received: when(v[9]),
+			}
 			all = append(all, p)
 			last = p.ID
 			n++
@@ -159,9 +161,11 @@ func (r *reader) fill(ctx context.Context, batch []*Packet) error {
 		if !ok {
 			return nil
 		}
-		f := Field{DocumentID: intern(v[1]), RowID: intern(v[2]), Table: intern(v[3]), RowIndex: integer(v[4]), ID: text(v[5]), Name: intern(v[6]),
+		f := Field{
+			DocumentID: intern(v[1]), RowID: intern(v[2]), Table: intern(v[3]), RowIndex: integer(v[4]), ID: text(v[5]), Name: intern(v[6]),
 			Original: text(v[7]), Value: text(v[8]), Null: v[8] == nil, Confidence: float(v[9]), Page: integer(v[10]),
-			Box: [4]float64{float(v[11]), float(v[12]), float(v[13]), float(v[14])}, EditedBy: intern(v[16])}
+			Box: [4]float64{float(v[11]), float(v[12]), float(v[13]), float(v[14])}, EditedBy: intern(v[16]),
+		}
 		f.ByHuman, _ = v[15].(bool)
 		doc := &batch[d[0]].Documents[d[1]]
 		doc.Fields = append(doc.Fields, f)

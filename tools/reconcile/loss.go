@@ -39,8 +39,10 @@ func (e *evaluation) loadLosses() {
 func (e *evaluation) lossFacts() {
 	s := e.sheet
 	if !e.x.has(lossRun) {
-		for _, n := range []string{"loss_run.valuation_age_days", "loss_run.years", "loss_run.gap_days", "loss_run.unmatched_carriers",
-			"loss_run.claims", "loss_run.loss_ratio", "loss_run.frequency", "loss_run.total_stated", "loss_run.total_summed"} {
+		for _, n := range []string{
+			"loss_run.valuation_age_days", "loss_run.years", "loss_run.gap_days", "loss_run.unmatched_carriers",
+			"loss_run.claims", "loss_run.loss_ratio", "loss_run.frequency", "loss_run.total_stated", "loss_run.total_summed",
+		} {
 			s.missing(n, "no loss run is in the submission")
 		}
 		return
@@ -116,7 +118,7 @@ func (e *evaluation) carriersOfTerms() {
 		return
 	}
 	var named []string
-	for _, p := range strings.Split(prior.Value, ";") {
+	for p := range strings.SplitSeq(prior.Value, ";") {
 		if p = strings.TrimSpace(p); p != "" {
 			named = append(named, p)
 		}
@@ -277,8 +279,10 @@ func (e *evaluation) lossVehicle(l *row) comparison {
 		if v.vin == normalVIN(id.Value) {
 			return comparison{class: guideline.Consistent, fields: []*Field{unit, id}}
 		}
-		return comparison{class: guideline.Conflict, stated: id.Value, expected: v.vin, fields: append(v.fields("vin"), id),
-			explanation: "the schedule has another VIN for unit " + unit.Value}
+		return comparison{
+			class: guideline.Conflict, stated: id.Value, expected: v.vin, fields: append(v.fields("vin"), id),
+			explanation: "the schedule has another VIN for unit " + unit.Value,
+		}
 	}
 	return comparison{class: guideline.Single, fields: []*Field{unit}}
 }

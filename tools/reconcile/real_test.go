@@ -24,8 +24,10 @@ func realRows(t *testing.T, folder, name, docType, table string, max int) Docume
 	for i, r := range rows[:min(len(rows), max)] {
 		for field, v := range r {
 			value := fmt.Sprint(v)
-			d.Fields = append(d.Fields, Field{ID: fmt.Sprintf("F-%s-%d-%s", name, i, field), DocumentID: d.ID, RowID: fmt.Sprintf("R-%s-%d", name, i), Table: table, RowIndex: i + 1,
-				Name: field, Original: value, Value: value, Null: v == nil, Confidence: 0.95, Page: 1, Box: [4]float64{0.1, 0.1, 0.9, 0.2}})
+			d.Fields = append(d.Fields, Field{
+				ID: fmt.Sprintf("F-%s-%d-%s", name, i, field), DocumentID: d.ID, RowID: fmt.Sprintf("R-%s-%d", name, i), Table: table, RowIndex: i + 1,
+				Name: field, Original: value, Value: value, Null: v == nil, Confidence: 0.95, Page: 1, Box: [4]float64{0.1, 0.1, 0.9, 0.2},
+			})
 		}
 	}
 	return d

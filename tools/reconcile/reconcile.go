@@ -200,11 +200,15 @@ func (c *collector) take(ctx context.Context, batch []*Packet) error {
 func (c *collector) unruled(p *Packet) *outcome {
 	err := c.none[p.Carrier]
 	return &outcome{
-		submission: SubmissionResult{ID: p.ID, Insured: p.Insured, Broker: p.Broker, Workflow: p.Workflow, Received: p.Received, Decision: "refer",
-			Documents: []DocumentResult{}, Vehicles: []Item{}, Drivers: []Item{}, Losses: []Item{}, Coverages: []Item{}},
-		findings: []Finding{{SubmissionID: p.ID, RuleID: "GUIDELINE", Severity: "major", Action: "refer", Outcome: "unknown", Class: "unresolved", Entity: "submission",
+		submission: SubmissionResult{
+			ID: p.ID, Insured: p.Insured, Broker: p.Broker, Workflow: p.Workflow, Received: p.Received, Decision: "refer",
+			Documents: []DocumentResult{}, Vehicles: []Item{}, Drivers: []Item{}, Losses: []Item{}, Coverages: []Item{},
+		},
+		findings: []Finding{{
+			SubmissionID: p.ID, RuleID: "GUIDELINE", Severity: "major", Action: "refer", Outcome: "unknown", Class: "unresolved", Entity: "submission",
 			Field: "carrier", Stated: p.Carrier, Message: fmt.Sprintf("No rules could be applied: %v.", err), Missing: []string{"guideline"},
-			Evidence: []Evidence{{Kind: "query", AuditID: p.AuditID, Value: "carrier of submission " + p.ID}}}},
+			Evidence: []Evidence{{Kind: "query", AuditID: p.AuditID, Value: "carrier of submission " + p.ID}},
+		}},
 	}
 }
 

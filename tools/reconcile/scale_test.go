@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"bordereau/tools/guideline"
 	"bordereau/tools/vin"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // fleet is a Querier over submissions that it makes up as it is asked, so that the test's own data takes no memory.
@@ -45,7 +45,7 @@ func (f *fleet) Query(_ context.Context, sql string, row func([]any) error) (Ans
 	}
 	_, list, _ := strings.Cut(sql, "IN (")
 	list, _, _ = strings.Cut(list, ")")
-	for _, quoted := range strings.Split(list, ", ") {
+	for quoted := range strings.SplitSeq(list, ", ") {
 		id := strings.Trim(quoted, "'")
 		if strings.Contains(sql, "FROM documents") {
 			for _, kind := range []string{application, schedule} {
@@ -80,8 +80,20 @@ func (f *fleet) fields(id string, emit func(v ...any) error) error {
 	for i := range f.vehicles {
 		v := fmt.Sprintf("1XPBDP9X0LD%06d", (number*f.vehicles+i)%1000000)
 		v = v[:8] + string(vin.CheckDigit(v)) + v[9:]
-		for _, p := range [][2]string{{"unit_no", fmt.Sprint(100 + i)}, {"year", "2020"}, {"make", "Peterbilt"}, {"model", "579"}, {"body_type", "Tractor"}, {"vin", v}, {"gvw", "52000"},
-			{"stated_value", "90000"}, {"plate", "AB12345"}, {"garaging_address", "1 Depot Street"}, {"garaging_city", "Fort Worth"}, {"garaging_state", "TX"}} {
+		for _, p := range [][2]string{
+			{"unit_no", fmt.Sprint(100 + i)},
+			{"year", "2020"},
+			{"make", "Peterbilt"},
+			{"model", "579"},
+			{"body_type", "Tractor"},
+			{"vin", v},
+			{"gvw", "52000"},
+			{"stated_value", "90000"},
+			{"plate", "AB12345"},
+			{"garaging_address", "1 Depot Street"},
+			{"garaging_city", "Fort Worth"},
+			{"garaging_state", "TX"},
+		} {
 			if err := field(schedule, fmt.Sprintf("R-%s-%d", id, i), "vehicles", int64(i+1), p[0], p[1]); err != nil {
 				return err
 			}

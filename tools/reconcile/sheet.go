@@ -129,12 +129,15 @@ func (s *sheet) decoded(name string, checked *vin.Checked, c vin.FieldCheck) {
 func (s *sheet) number(name string, f *Field) {
 	s.read(name, f, func(t string) (any, error) { return parseNumber(t) })
 }
+
 func (s *sheet) count(name string, f *Field) {
 	s.read(name, f, func(t string) (any, error) { return parseInt(t) })
 }
+
 func (s *sheet) yesno(name string, f *Field) {
 	s.read(name, f, func(t string) (any, error) { return parseBool(t) })
 }
+
 func (s *sheet) text(name string, f *Field) {
 	s.read(name, f, func(t string) (any, error) { return t, nil })
 }

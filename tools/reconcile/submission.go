@@ -60,8 +60,10 @@ func (e *evaluation) carrierFacts() {
 	} else if nf := x.one(fmcsa, "found"); nf != nil {
 		s.yesno("carrier.fmcsa_found", nf)
 	} else {
-		for _, n := range []string{"fmcsa_found", "status_code", "allowed_to_operate", "safety_rating", "common_authority", "contract_authority", "bipd_on_file",
-			"mcs150_age_months", "driver_oos_rate", "inspections", "power_units", "drivers"} {
+		for _, n := range []string{
+			"fmcsa_found", "status_code", "allowed_to_operate", "safety_rating", "common_authority", "contract_authority", "bipd_on_file",
+			"mcs150_age_months", "driver_oos_rate", "inspections", "power_units", "drivers",
+		} {
 			s.missing("carrier."+n, "no FMCSA snapshot is in the submission")
 		}
 	}
@@ -203,9 +205,7 @@ func (e *evaluation) matchFacts() {
 	s.match("match.effective_date", x.compare("effective_date", coverage("effective_date"), dates))
 	s.match("match.expiry_date", x.compare("expiry_date", coverage("expiry_date"), dates))
 	csl := x.all("csl_limit", application, brokerEmail)
-	for _, f := range coverage("limit_amount") {
-		csl = append(csl, f)
-	}
+	csl = append(csl, coverage("limit_amount")...)
 	s.match("match.csl", x.compare("csl_limit", csl, limits))
 	symbol := append(x.all("liability_symbol", application), coverage("symbol")...)
 	s.match("match.symbol", x.compare("liability_symbol", symbol, symbols))

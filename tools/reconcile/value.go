@@ -139,9 +139,13 @@ func monthsBetween(from, to time.Time) int {
 func vehicleType(body string) string {
 	b := strings.ToUpper(body)
 	for _, t := range []struct{ name, marks string }{
-		{"tractor", "TRACTOR TRUCK-TRACTOR TKTR ROADTRACTOR"}, {"trailer", "TRAILER SEMITRAILER SEMI-TRAILER REEFER FLATBED TRL"},
-		{"pickup", "PICKUP PICK-UP"}, {"bus", "BUS COACH"}, {"car", "SEDAN COUPE CAR PASSENGER SUV WAGON"},
-		{"truck", "TRUCK STRAIGHT BOX DUMP STAKE CAB INCOMPLETE CHASSIS"}, {"van", "VAN"},
+		{"tractor", "TRACTOR TRUCK-TRACTOR TKTR ROADTRACTOR"},
+		{"trailer", "TRAILER SEMITRAILER SEMI-TRAILER REEFER FLATBED TRL"},
+		{"pickup", "PICKUP PICK-UP"},
+		{"bus", "BUS COACH"},
+		{"car", "SEDAN COUPE CAR PASSENGER SUV WAGON"},
+		{"truck", "TRUCK STRAIGHT BOX DUMP STAKE CAB INCOMPLETE CHASSIS"},
+		{"van", "VAN"},
 	} {
 		for _, w := range strings.FieldsFunc(b, func(r rune) bool { return r == ' ' || r == '/' || r == ',' || r == '(' || r == ')' }) {
 			if containsWord(t.marks, w) {

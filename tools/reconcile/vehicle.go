@@ -262,8 +262,10 @@ func (e *evaluation) sameVehicle(v *vehicle, r *row) comparison {
 		na, errA := parseInt(a.Value)
 		nb, errB := parseInt(b.Value)
 		if errA == nil && errB == nil && na != nb {
-			return comparison{class: guideline.Conflict, stated: a.Value, expected: b.Value, fields: []*Field{a, b},
-				explanation: fmt.Sprintf("%s: %s says %s, %s says %s", name, a.doc.Filename, a.Value, b.doc.Filename, b.Value)}
+			return comparison{
+				class: guideline.Conflict, stated: a.Value, expected: b.Value, fields: []*Field{a, b},
+				explanation: fmt.Sprintf("%s: %s says %s, %s says %s", name, a.doc.Filename, a.Value, b.doc.Filename, b.Value),
+			}
 		}
 		c.fields = append(c.fields, a, b)
 	}

@@ -91,7 +91,7 @@ func incompleteKind(body string) kinds {
 
 // statedKind reads a body type as documents word it, 0 if it isn't understood.
 func statedKind(s string) kinds {
-	w := " " + strings.Join(strings.FieldsFunc(strings.ToUpper(s), func(r rune) bool { return !(r >= 'A' && r <= 'Z' || r >= '0' && r <= '9') }), " ") + " "
+	w := " " + strings.Join(strings.FieldsFunc(strings.ToUpper(s), func(r rune) bool { return (r < 'A' || r > 'Z') && (r < '0' || r > '9') }), " ") + " "
 	has := func(words ...string) bool {
 		for _, x := range words {
 			if strings.Contains(w, " "+x+" ") {

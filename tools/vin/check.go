@@ -79,7 +79,7 @@ func orElse(s, other string) string {
 // positionsIn turns "(6:PRS)(7:AB)" into "positions 6 and 7".
 func positionsIn(possible string) string {
 	var list []string
-	for _, part := range strings.Split(possible, "(") {
+	for part := range strings.SplitSeq(possible, "(") {
 		if n, _, ok := strings.Cut(part, ":"); ok {
 			list = append(list, n)
 		}

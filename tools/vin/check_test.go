@@ -128,8 +128,12 @@ func TestBodiesAndWeightsOfDocuments(t *testing.T) {
 		gvw  int
 		want vin.Verdict
 	}{
-		{"1XPXD49XXRD898766", 80_000, vin.Agrees}, {"1XPXD49XXRD898766", 33_001, vin.Agrees}, {"1XPXD49XXRD898766", 33_000, vin.Conflict},
-		{"1XPXD49XXRD898766", 26_000, vin.Conflict}, {"1FTFW1ET9DFC10312", 7_500, vin.Agrees}, {"1FTFW1ET9DFC10312", 80_000, vin.Conflict},
+		{"1XPXD49XXRD898766", 80_000, vin.Agrees},
+		{"1XPXD49XXRD898766", 33_001, vin.Agrees},
+		{"1XPXD49XXRD898766", 33_000, vin.Conflict},
+		{"1XPXD49XXRD898766", 26_000, vin.Conflict},
+		{"1FTFW1ET9DFC10312", 7_500, vin.Agrees},
+		{"1FTFW1ET9DFC10312", 80_000, vin.Conflict},
 		{"1JJV532D9JL178490", 65_000, vin.Unresolved},
 	} {
 		got := d.Check([]vin.Row{{VIN: c.vin, GVW: c.gvw}})[0]
@@ -202,7 +206,8 @@ func TestDuplicatesAndNearRows(t *testing.T) {
 		{Ref: "e", VIN: "1XPXD49XXRD897866"}, // 87 swapped
 		{Ref: "f", VIN: withCheckDigit(t, "1XPXD49XXRD898767")},
 		{Ref: "g", VIN: "4V4NC9EH3NN315325"},
-		{Ref: "h", VIN: ""}, {Ref: "i", VIN: ""},
+		{Ref: "h", VIN: ""},
+		{Ref: "i", VIN: ""},
 	}
 	c := decoder(t).Check(rows)
 	if !slices.Equal(c[0].Duplicates, []string{"b", "c"}) || !slices.Equal(c[2].Duplicates, []string{"a", "b"}) {
@@ -261,9 +266,11 @@ func TestJSONIsFlatWithNamesOfNHTSA(t *testing.T) {
 	if err := json.Unmarshal(b, &m); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]any{"ref": "r1", "vin": "1XPXD49XXRD898766", "VIN": "1XPXD49XXRD898766", "Make": "PETERBILT", "Model": "389",
+	for name, want := range map[string]any{
+		"ref": "r1", "vin": "1XPXD49XXRD898766", "VIN": "1XPXD49XXRD898766", "Make": "PETERBILT", "Model": "389",
 		"ModelYear": "2024", "ErrorCode": "0", "conclusive": false,
-		"data_date": "2026-02-17", "worst": "variant", "suspicious": false, "DisplacementCC": "14900.0"} {
+		"data_date": "2026-02-17", "worst": "variant", "suspicious": false, "DisplacementCC": "14900.0",
+	} {
 		if got := m[name]; got != want {
 			t.Errorf("%s is %v instead of %v", name, got, want)
 		}

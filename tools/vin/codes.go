@@ -55,8 +55,18 @@ func (s codeSet) list() []int {
 func (s codeSet) weight() int {
 	sum := 0
 	for _, c := range [...]struct{ code, weight int }{
-		{codeCheckDigit, -5}, {codeCorrected, -100}, {codeByCheck, -100}, {codeOneWrong, -200}, {codeSomeWrong, -300}, {codeIncomplete, -10},
-		{codeWMI, -10000}, {codeNoData, -1000}, {codeYear, -20}, {codeHint, -20}, {codeUnused, -30}, {codeCharacters, -40},
+		{codeCheckDigit, -5},
+		{codeCorrected, -100},
+		{codeByCheck, -100},
+		{codeOneWrong, -200},
+		{codeSomeWrong, -300},
+		{codeIncomplete, -10},
+		{codeWMI, -10000},
+		{codeNoData, -1000},
+		{codeYear, -20},
+		{codeHint, -20},
+		{codeUnused, -30},
+		{codeCharacters, -40},
 	} {
 		if s.has(c.code) {
 			sum += c.weight

@@ -2,6 +2,7 @@ package vin
 
 import (
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -56,12 +57,7 @@ func (p *pass) convert() {
 }
 
 func contains(list []int32, n int32) bool {
-	for _, x := range list {
-		if x == n {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(list, n)
 }
 
 // calculate multiplies or divides as NHTSA's database does with decimals: a product keeps all decimal places, a quotient has as many as the
@@ -132,8 +128,10 @@ func (p *pass) specs() {
 		if !ok {
 			continue
 		}
-		fact := found{source: SourceSpecs, priority: -100, key: -1, schema: -1, id: f.Attribute.ID, text: f.Attribute.Text,
-			keyText: "sheet " + strconv.Itoa(int(sheetOf[e]))}
+		fact := found{
+			source: SourceSpecs, priority: -100, key: -1, schema: -1, id: f.Attribute.ID, text: f.Attribute.Text,
+			keyText: "sheet " + strconv.Itoa(int(sheetOf[e])),
+		}
 		if p.set[e] {
 			p.more = append(p.more, multiple{e, fact})
 			continue

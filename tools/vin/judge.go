@@ -9,7 +9,7 @@ import (
 
 // judge finds the error codes of a pass, the corrected VIN and the defaults, in NHTSA's order of steps.
 func (p *pass) judge() {
-	light := p.wmi != nil && p.wmi.Light() && !(len(p.vin) > 2 && p.vin[2] == '9')
+	light := p.wmi != nil && p.wmi.Light() && (len(p.vin) <= 2 || p.vin[2] != '9')
 	if p.wmi != nil {
 		if p.anyPattern() {
 			p.correct(light)

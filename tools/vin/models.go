@@ -60,10 +60,10 @@ INTERNATIONAL LA687: PROSTAR
 // modelNames maps a make and NHTSA's model to further spellings, in plain form.
 func modelNames() map[string][]string {
 	out := map[string][]string{}
-	for _, line := range strings.Split(strings.TrimSpace(modelSpellings), "\n") {
+	for line := range strings.SplitSeq(strings.TrimSpace(modelSpellings), "\n") {
 		name, spellings, _ := strings.Cut(line, ":")
 		mk, model, _ := strings.Cut(name, " ")
-		for _, s := range strings.Split(spellings, ",") {
+		for s := range strings.SplitSeq(spellings, ",") {
 			key := mk + " " + plainModel(model)
 			out[key] = append(out[key], plainModel(s))
 		}

@@ -16,9 +16,9 @@ type names struct {
 
 func newNames(data *vpic.DataSet) *names {
 	n := &names{data: data, makes: map[string]string{}}
-	for _, line := range strings.Split(strings.TrimSpace(makeSpellings), "\n") {
+	for line := range strings.SplitSeq(strings.TrimSpace(makeSpellings), "\n") {
 		name, spellings, _ := strings.Cut(line, ":")
-		for _, s := range strings.Split(spellings, ",") {
+		for s := range strings.SplitSeq(spellings, ",") {
 			n.makes[plainMake(strings.TrimSpace(s))] = strings.TrimSpace(name)
 		}
 	}
@@ -74,7 +74,7 @@ DORSEY: DORS
 MANAC: MANA, MANAC TRAILERS USA
 MAC: MAC TRAILER, MACT, MAC TRLR
 EAST: EASM
-HEIL: HEIL INTERNATIONAL, HEIL INTERNACIONAL
+HEIL: HEIL INTERNATIONAL, HEIL INTERNATIONAL
 POLAR TANK: POLAR, POLA
 WILSON: WILS, WILX
 TIMPTE: TIMP
@@ -97,7 +97,7 @@ MOTOR COACH INDUSTRIES: MCI
 func plainMake(s string) string {
 	var words []string
 	for _, w := range strings.FieldsFunc(strings.ToUpper(s), func(r rune) bool {
-		return !(r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r > 127)
+		return (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r <= 127
 	}) {
 		switch w {
 		case "INC", "LLC", "LTD", "CO", "CORP", "CORPORATION", "COMPANY", "LP", "TRUCK", "TRUCKS", "TRUCKING", "TRAILER", "TRAILERS", "TRLR", "TRLRS",

@@ -14,8 +14,10 @@ type elementIDs struct {
 // newElementIDs finds them.
 func newElementIDs(data *vpic.DataSet) elementIDs {
 	at := data.ElementIndex
-	ids := elementIDs{body: at(vpic.ElementBodyClass), engine: at(vpic.ElementEngineModel), gvwr: at(vpic.ElementGVWR), gvwrTo: at(vpic.ElementGVWRTo), make: at(vpic.ElementMake),
-		maker: at(vpic.ElementManufacturer), model: at(vpic.ElementModel), year: at(vpic.ElementModelYear), vehicle: at(vpic.ElementVehicleType)}
+	ids := elementIDs{
+		body: at(vpic.ElementBodyClass), engine: at(vpic.ElementEngineModel), gvwr: at(vpic.ElementGVWR), gvwrTo: at(vpic.ElementGVWRTo), make: at(vpic.ElementMake),
+		maker: at(vpic.ElementManufacturer), model: at(vpic.ElementModel), year: at(vpic.ElementModelYear), vehicle: at(vpic.ElementVehicleType),
+	}
 	// Notes and the like may hold several values.
 	for _, id := range []int32{114, 121, 129, 150, 154, 155, 169, 186} {
 		if i := at(id); i >= 0 {
@@ -206,8 +208,10 @@ func (p *pass) formula(g, key uint32, l vpic.Link) {
 	}
 	for r := data.Groups[g].Row; r < data.RowEnd(g); r++ {
 		e := int32(data.Rows.Element[r])
-		p.offer(e, found{source: SourceFormula, priority: priorityFormula, rank: data.Rows.Rank[r], key: int32(key), schema: l.Schema, id: -1,
-			text: string(p.keyText[first : last+1]), group: g})
+		p.offer(e, found{
+			source: SourceFormula, priority: priorityFormula, rank: data.Rows.Rank[r], key: int32(key), schema: l.Schema, id: -1,
+			text: string(p.keyText[first : last+1]), group: g,
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package vin
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -162,10 +163,5 @@ func (r *Result) Element(name string) (Element, bool) {
 func (r *Result) Elements() []Element { return r.elements }
 
 func (r *Result) has(code int) bool {
-	for _, c := range r.Codes {
-		if c == code {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(r.Codes, code)
 }

@@ -49,9 +49,22 @@ func Run(t *testing.T, dsn string) {
 		name string
 		f    func(*testing.T, bed)
 	}{
-		{"another organisation finds nothing", foreign}, {"one live turn a conversation", oneLive}, {"posting again", again}, {"bad messages", bad},
-		{"claims are exclusive", exclusive}, {"a newer epoch fences every write", fencing}, {"steps", steps}, {"charges once", charges}, {"messages wait for a step", waiting},
-		{"events", events}, {"artifacts", artifacts}, {"cancel", cancelling}, {"release and orphans", releasing}, {"unpublished ends", unpublished}, {"odd text", odd}, {"sums", sums},
+		{"another organisation finds nothing", foreign},
+		{"one live turn a conversation", oneLive},
+		{"posting again", again},
+		{"bad messages", bad},
+		{"claims are exclusive", exclusive},
+		{"a newer epoch fences every write", fencing},
+		{"steps", steps},
+		{"charges once", charges},
+		{"messages wait for a step", waiting},
+		{"events", events},
+		{"artifacts", artifacts},
+		{"cancel", cancelling},
+		{"release and orphans", releasing},
+		{"unpublished ends", unpublished},
+		{"odd text", odd},
+		{"sums", sums},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			clock := &Clock{}
@@ -394,8 +407,10 @@ func waiting(t *testing.T, b bed) {
 		t.Errorf("%+v", begun.Taken)
 	}
 	b.post(t, c, "third")
-	next, err := b.FinishTurn(ctx, l, journal.Ending{Outcome: journal.Outcome{Status: journal.Completed},
-		Answer: &journal.Message{ID: "a", Content: model.Message{Role: model.Assistant, Blocks: question("answer").Blocks}, UI: json.RawMessage(`[]`)}})
+	next, err := b.FinishTurn(ctx, l, journal.Ending{
+		Outcome: journal.Outcome{Status: journal.Completed},
+		Answer:  &journal.Message{ID: "a", Content: model.Message{Role: model.Assistant, Blocks: question("answer").Blocks}, UI: json.RawMessage(`[]`)},
+	})
 	must(t, err)
 	if next == nil || next.Conversation != c {
 		t.Fatalf("%+v", next)

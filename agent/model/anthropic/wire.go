@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"encoding/json"
+	"slices"
 
 	"bordereau/agent/model"
 )
@@ -70,16 +71,16 @@ func (c *Claude) wire(r model.Request) request {
 		w.MaxTokens += c.c.Thinking
 	}
 	users := 0
-	for i := len(messages) - 1; i >= 0; i-- {
-		mark := messages[i].Role == model.User && users < 2
+	for _, message0 := range slices.Backward(messages) {
+		mark := message0.Role == model.User && users < 2
 		if mark {
 			users++
 		}
-		content := contentOf(messages[i], mark)
+		content := contentOf(message0, mark)
 		if len(content) == 0 {
 			continue
 		}
-		w.Messages = append(w.Messages, message{Role: string(messages[i].Role), Content: content})
+		w.Messages = append(w.Messages, message{Role: string(message0.Role), Content: content})
 	}
 	for i, j := 0, len(w.Messages)-1; i < j; i, j = i+1, j-1 {
 		w.Messages[i], w.Messages[j] = w.Messages[j], w.Messages[i]

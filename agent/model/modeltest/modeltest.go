@@ -26,8 +26,10 @@ type New func(url, key string) (model.Model, error)
 var tools = []model.Tool{{Name: "sql", Description: "runs SQL", InputSchema: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"}}}`)}}
 
 func question() model.Request {
-	return model.Request{System: "You are a test.", MaxTokens: 100, Tools: tools,
-		Messages: []model.Message{{Role: model.User, Blocks: []model.Block{{Kind: model.Text, Text: "How many?"}}}}}
+	return model.Request{
+		System: "You are a test.", MaxTokens: 100, Tools: tools,
+		Messages: []model.Message{{Role: model.User, Blocks: []model.Block{{Kind: model.Text, Text: "How many?"}}}},
+	}
 }
 
 // Run is the suite.
@@ -99,7 +101,8 @@ func ask(ctx context.Context, t *testing.T, m model.Model, r model.Request) (h h
 func whole(t *testing.T, make New) {
 	for _, split := range []bool{false, true} {
 		m, _ := start(t, make, modelserver.Script{Key: Key, SplitByte: split, Replies: []modelserver.Reply{
-			{Thinking: "Let me see…", Text: "Grüße, 14 of 200 – “fine” 🚚", Calls: []modelserver.Call{{ID: "c1", Name: "sql", Input: json.RawMessage(`{"query":"SELECT 'ü'"}`)}, {ID: "c2", Name: "sql", Input: json.RawMessage(`{}`)}}}}})
+			{Thinking: "Let me see…", Text: "Grüße, 14 of 200 – “fine” 🚚", Calls: []modelserver.Call{{ID: "c1", Name: "sql", Input: json.RawMessage(`{"query":"SELECT 'ü'"}`)}, {ID: "c2", Name: "sql", Input: json.RawMessage(`{}`)}}},
+		}})
 		h := ask(t.Context(), t, m, question())
 		if h.err != nil {
 			t.Fatal(h.err)
@@ -181,7 +184,8 @@ func faults(t *testing.T, make New) {
 // backAndForth sends a reply back with its result: the provider must find its own blocks as they were.
 func backAndForth(t *testing.T, make New) {
 	m, server := start(t, make, modelserver.Script{Replies: []modelserver.Reply{
-		{Thinking: "secret thought", Piece: 100, Calls: []modelserver.Call{{ID: "c1", Name: "sql", Input: json.RawMessage(`{"query":"SELECT 1"}`)}}}, {Text: "one"}}})
+		{Thinking: "secret thought", Piece: 100, Calls: []modelserver.Call{{ID: "c1", Name: "sql", Input: json.RawMessage(`{"query":"SELECT 1"}`)}}}, {Text: "one"},
+	}})
 	r := question()
 	first := ask(t.Context(), t, m, r)
 	if first.err != nil {

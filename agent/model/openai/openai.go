@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"net/http"
 	"strings"
 
@@ -119,9 +120,7 @@ func (c *Chat) post(ctx context.Context, r model.Request) (io.ReadCloser, *model
 	if err != nil {
 		return nil, &model.Error{Class: model.BadRequest, Message: "the provider's address can't be used", Cause: err}
 	}
-	for k, v := range c.c.Headers {
-		req.Header[k] = v
-	}
+	maps.Copy(req.Header, c.c.Headers)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "text/event-stream")
 	if c.c.Key != "" {

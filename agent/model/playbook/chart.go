@@ -32,16 +32,25 @@ func (p chart) figure() (figure, bool) {
 	}
 	switch {
 	case has("edit", "correction"):
-		return figure{"Edits of extracted fields", "Edits", "field_edits", "edited_at", "count(*)",
-			map[string]string{"source": "edit_source", "workflow": "workflow", "field": "field_name"}, true}, true
+		return figure{
+			"Edits of extracted fields", "Edits", "field_edits", "edited_at", "count(*)",
+			map[string]string{"source": "edit_source", "workflow": "workflow", "field": "field_name"},
+			true,
+		}, true
 	case has("document", "file"):
 		return figure{"Documents received", "Documents", "documents", "received_at", "count(*)", map[string]string{"type": "document_type"}, false}, true
 	case has("field", "extract"):
-		return figure{"Extracted fields", "Fields", "extracted_fields", "extracted_at", "count(*)",
-			map[string]string{"workflow": "workflow", "type": "document_type", "field": "field_name"}, true}, true
+		return figure{
+			"Extracted fields", "Fields", "extracted_fields", "extracted_at", "count(*)",
+			map[string]string{"workflow": "workflow", "type": "document_type", "field": "field_name"},
+			true,
+		}, true
 	case has("submission"):
-		return figure{"Submissions received", "Submissions", "submissions", "received_at", "count(*)",
-			map[string]string{"status": "status", "workflow": "workflow", "carrier": "carrier", "broker": "broker_name"}, true}, true
+		return figure{
+			"Submissions received", "Submissions", "submissions", "received_at", "count(*)",
+			map[string]string{"status": "status", "workflow": "workflow", "carrier": "carrier", "broker": "broker_name"},
+			true,
+		}, true
 	}
 	return figure{}, false
 }

@@ -4,6 +4,7 @@ import (
 	_ "embed" // the programs that run in the sandbox
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -192,8 +193,8 @@ func thousands(n int) string {
 // lastJSON reads the last line of a program's output that is a JSON object.
 func lastJSON(text string, into any) bool {
 	lines := strings.Split(text, "\n")
-	for i := len(lines) - 1; i >= 0; i-- {
-		if line := strings.TrimSpace(lines[i]); strings.HasPrefix(line, "{") && json.Unmarshal([]byte(line), into) == nil {
+	for _, line := range slices.Backward(lines) {
+		if line := strings.TrimSpace(line); strings.HasPrefix(line, "{") && json.Unmarshal([]byte(line), into) == nil {
 			return true
 		}
 	}

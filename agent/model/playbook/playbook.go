@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -141,8 +142,8 @@ func (s *scene) answer(b model.Block) {
 
 // last returns the newest answered call of a tool that went well.
 func (s *scene) last(tool string) (did, bool) {
-	for i := len(s.did) - 1; i >= 0; i-- {
-		if d := s.did[i]; d.name == tool && d.answered && !d.failed {
+	for _, v := range slices.Backward(s.did) {
+		if d := v; d.name == tool && d.answered && !d.failed {
 			return d, true
 		}
 	}

@@ -3,6 +3,7 @@ package uimessage
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -99,8 +100,8 @@ func (f *Folder) data(kind, id string, data json.RawMessage) {
 }
 
 func (f *Folder) reset() {
-	for i := len(f.pieces) - 1; i >= 0; i-- {
-		if f.pieces[i].Type == "step-start" {
+	for i, v := range slices.Backward(f.pieces) {
+		if v.Type == "step-start" {
 			f.pieces = f.pieces[:i+1]
 			return
 		}
@@ -110,9 +111,9 @@ func (f *Folder) reset() {
 func (f *Folder) add(x *piece) { f.pieces = append(f.pieces, x) }
 
 func (f *Folder) find(key string) *piece {
-	for i := len(f.pieces) - 1; i >= 0; i-- {
-		if f.pieces[i].key == key {
-			return f.pieces[i]
+	for _, v := range slices.Backward(f.pieces) {
+		if v.key == key {
+			return v
 		}
 	}
 	return nil

@@ -210,7 +210,7 @@ func delta3(kind, id, delta string) json.RawMessage {
 // appendString appends s as a JSON string.
 func appendString(b []byte, s string) []byte {
 	plain := true
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		if c := s[i]; c < 0x20 || c == '"' || c == '\\' || c >= 0x7f || c == '<' || c == '>' || c == '&' {
 			plain = false
 			break

@@ -11,13 +11,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"bordereau/governance/dataset"
 	"bordereau/governance/duck"
 	"bordereau/governance/gate"
 	"bordereau/migrations"
 	"bordereau/tools/reconcile"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestMain(m *testing.M) {
@@ -70,8 +70,10 @@ func serve(t *testing.T, org *Org, profile string) served {
 		t.Fatal(err)
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	store, err := dataset.Open(dataset.Config{Dir: filepath.Join(dir, "data"), DB: db, Dialect: dialect, Logger: quiet, Now: time.Now,
-		Builder: dataset.Command{Path: self, Args: []string{"dataset-builder"}}})
+	store, err := dataset.Open(dataset.Config{
+		Dir: filepath.Join(dir, "data"), DB: db, Dialect: dialect, Logger: quiet, Now: time.Now,
+		Builder: dataset.Command{Path: self, Args: []string{"dataset-builder"}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -104,14 +104,37 @@ func clean(b *bundle, rng *rand.Rand) {
 
 	app := &paper{kind: "application", file: "application.pdf", media: "application/pdf", title: "Commercial Auto Application", received: b.received}
 	for _, f := range []pair{
-		{"named_insured", b.insuredName}, {"dba", base}, {"fein", fein}, {"usdot", dot}, {"mc_number", mc}, {"entity_type", form},
-		{"mailing_address", address}, {"terminal_city", b.home.city}, {"terminal_state", b.home.state}, {"naics", "484121"},
-		{"years_in_business", fmt.Sprint(4 + rng.IntN(25))}, {"effective_date", eff}, {"expiry_date", exp}, {"power_unit_count", fmt.Sprint(b.units)},
-		{"vehicle_count", fmt.Sprint(len(vehicles.rows))}, {"driver_count", fmt.Sprint(len(list.rows))}, {"total_insured_value", money(sum)}, {"physical_damage", "Yes"},
-		{"radius", fmt.Sprint(300 + 50*rng.IntN(4))}, {"states_of_operation", strings.Join(states, ", ")}, {"annual_mileage", fmt.Sprint(miles)},
-		{"commodities", fmt.Sprintf("%s 60%%; %s 40%%", goods[rng.IntN(3)], goods[3+rng.IntN(4)])}, {"hazmat", "No"}, {"for_hire", "Yes"}, {"interstate", "Yes"},
-		{"filings_requested", "BMC-91X, MCS-90"}, {"csl_limit", "1000000"}, {"csl_basis", "CSL"}, {"liability_symbol", "7, 8, 9"},
-		{"prior_carriers", strings.Join(prior, "; ")}, {"no_losses", "No"},
+		{"named_insured", b.insuredName},
+		{"dba", base},
+		{"fein", fein},
+		{"usdot", dot},
+		{"mc_number", mc},
+		{"entity_type", form},
+		{"mailing_address", address},
+		{"terminal_city", b.home.city},
+		{"terminal_state", b.home.state},
+		{"naics", "484121"},
+		{"years_in_business", fmt.Sprint(4 + rng.IntN(25))},
+		{"effective_date", eff},
+		{"expiry_date", exp},
+		{"power_unit_count", fmt.Sprint(b.units)},
+		{"vehicle_count", fmt.Sprint(len(vehicles.rows))},
+		{"driver_count", fmt.Sprint(len(list.rows))},
+		{"total_insured_value", money(sum)},
+		{"physical_damage", "Yes"},
+		{"radius", fmt.Sprint(300 + 50*rng.IntN(4))},
+		{"states_of_operation", strings.Join(states, ", ")},
+		{"annual_mileage", fmt.Sprint(miles)},
+		{"commodities", fmt.Sprintf("%s 60%%; %s 40%%", goods[rng.IntN(3)], goods[3+rng.IntN(4)])},
+		{"hazmat", "No"},
+		{"for_hire", "Yes"},
+		{"interstate", "Yes"},
+		{"filings_requested", "BMC-91X, MCS-90"},
+		{"csl_limit", "1000000"},
+		{"csl_basis", "CSL"},
+		{"liability_symbol", "7, 8, 9"},
+		{"prior_carriers", strings.Join(prior, "; ")},
+		{"no_losses", "No"},
 	} {
 		app.set(f.name, f.value)
 	}
@@ -158,8 +181,10 @@ func fleet(b *bundle, rng *rand.Rand) (*sheetTable, int) {
 		if rng.IntN(3) == 0 {
 			city, zip = b.home.suburb, b.home.suburbZIP
 		}
-		t.rows = append(t.rows, []string{unit(len(t.rows)), fmt.Sprint(year), m.make, m.model, m.body, makeVIN(rng, m, year), fmt.Sprint(m.gvw), money(value),
-			fmt.Sprintf("%c%c%05d", 'A'+rng.IntN(26), 'A'+rng.IntN(26), rng.IntN(99999)), fmt.Sprintf("%d %s", 100+rng.IntN(8900), pick(rng, streets)), city, b.home.state, zip, fmt.Sprint(250 + 50*rng.IntN(3))})
+		t.rows = append(t.rows, []string{
+			unit(len(t.rows)), fmt.Sprint(year), m.make, m.model, m.body, makeVIN(rng, m, year), fmt.Sprint(m.gvw), money(value),
+			fmt.Sprintf("%c%c%05d", 'A'+rng.IntN(26), 'A'+rng.IntN(26), rng.IntN(99999)), fmt.Sprintf("%d %s", 100+rng.IntN(8900), pick(rng, streets)), city, b.home.state, zip, fmt.Sprint(250 + 50*rng.IntN(3)),
+		})
 	}
 	for i := range b.units {
 		if i < 2 || rng.IntN(3) > 0 {
@@ -210,8 +235,10 @@ func losses(b *bundle, rng *rand.Rand, prior []string, fein string, vehicles *sh
 			row := rng.IntN(b.units)
 			incurred := paid + reserve - recovered
 			total += incurred
-			claims.rows = append(claims.rows, []string{fmt.Sprintf("%s-%02d", policy, len(claims.rows)+1), policy, day(at), day(at.AddDate(0, 0, 1+rng.IntN(9))), pick(rng, []string{"Closed", "Open"}),
-				money(paid), money(reserve), money(recovered), money(incurred), names[rng.IntN(len(names))], vehicles.get(row, "unit_no"), vehicles.get(row, "vin"), pick(rng, lossWords)})
+			claims.rows = append(claims.rows, []string{
+				fmt.Sprintf("%s-%02d", policy, len(claims.rows)+1), policy, day(at), day(at.AddDate(0, 0, 1+rng.IntN(9))), pick(rng, []string{"Closed", "Open"}),
+				money(paid), money(reserve), money(recovered), money(incurred), names[rng.IntN(len(names))], vehicles.get(row, "unit_no"), vehicles.get(row, "vin"), pick(rng, lossWords),
+			})
 		}
 	}
 	for _, f := range []pair{{"named_insured", b.insuredName}, {"fein", fein}, {"valuation_date", day(b.received.AddDate(0, 0, -4-rng.IntN(20)))}, {"total_incurred", money(total)}} {
@@ -245,9 +272,22 @@ func iftaReturn(b *bundle, rng *rand.Rand, miles int, states []string, dot strin
 func snapshot(b *bundle, rng *rand.Rand, dot, mc, base, address string) *paper {
 	p := &paper{kind: "fmcsa_snapshot", file: "fmcsa-snapshot.pdf", media: "application/pdf", title: "Company Snapshot", received: b.received}
 	for _, f := range []pair{
-		{"legal_name", b.insuredName}, {"dba_name", base}, {"usdot", dot}, {"mc_number", mc}, {"mailing_address", address}, {"status_code", "A"}, {"allowed_to_operate", "Y"},
-		{"power_units", fmt.Sprint(b.units)}, {"drivers", fmt.Sprint(b.units)}, {"safety_rating", "Satisfactory"}, {"common_authority", "A"}, {"contract_authority", "N"},
-		{"bipd_on_file", "750"}, {"mcs150_date", day(b.received.AddDate(0, -2-rng.IntN(15), 0))}, {"driver_oos_rate", fmt.Sprintf("%.1f", 1+rng.Float64()*5)}, {"inspections", fmt.Sprint(6 + rng.IntN(20))},
+		{"legal_name", b.insuredName},
+		{"dba_name", base},
+		{"usdot", dot},
+		{"mc_number", mc},
+		{"mailing_address", address},
+		{"status_code", "A"},
+		{"allowed_to_operate", "Y"},
+		{"power_units", fmt.Sprint(b.units)},
+		{"drivers", fmt.Sprint(b.units)},
+		{"safety_rating", "Satisfactory"},
+		{"common_authority", "A"},
+		{"contract_authority", "N"},
+		{"bipd_on_file", "750"},
+		{"mcs150_date", day(b.received.AddDate(0, -2-rng.IntN(15), 0))},
+		{"driver_oos_rate", fmt.Sprintf("%.1f", 1+rng.Float64()*5)},
+		{"inspections", fmt.Sprint(6 + rng.IntN(20))},
 	} {
 		p.set(f.name, f.value)
 	}
@@ -255,8 +295,10 @@ func snapshot(b *bundle, rng *rand.Rand, dot, mc, base, address string) *paper {
 }
 
 func email(b *bundle) *paper {
-	p := &paper{kind: "broker_email", file: "broker-email.eml", media: "message/rfc822", title: "New submission: " + b.insuredName, received: b.received,
-		prose: []string{"Hello,", "please find attached the submission for the account below. Documents are attached separately.", "Thank you,", b.broker}}
+	p := &paper{
+		kind: "broker_email", file: "broker-email.eml", media: "message/rfc822", title: "New submission: " + b.insuredName, received: b.received,
+		prose: []string{"Hello,", "please find attached the submission for the account below. Documents are attached separately.", "Thank you,", b.broker},
+	}
 	p.set("named_insured", b.insuredName)
 	p.set("effective_date", day(b.effective))
 	p.set("csl_limit", "1000000")

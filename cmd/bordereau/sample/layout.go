@@ -252,7 +252,8 @@ func (f *File) mail(p *paper) {
 	for _, s := range spots {
 		f.Spots = append(f.Spots, &Spot{Field: s.f.name, Text: s.f.value, Page: 1, Box: [4]float64{
 			round4(float64(s.col) / 100), round4(float64(s.line) / float64(len(lines))),
-			round4(min(1, float64(s.col+len(s.f.value))/100)), round4(float64(s.line+1) / float64(len(lines)))}})
+			round4(min(1, float64(s.col+len(s.f.value))/100)), round4(float64(s.line+1) / float64(len(lines))),
+		}})
 	}
 	f.Bytes = []byte(strings.Join(lines, "\r\n") + "\r\n")
 }

@@ -4,8 +4,10 @@ import "bordereau/tools/reconcile"
 
 // Packet is the submission as reconciliation would read it from governed data.
 func (s *Submission) Packet() *reconcile.Packet {
-	p := &reconcile.Packet{ID: s.ID, Workflow: s.Workflow, Status: s.Status, Insured: s.Insured, Broker: s.Broker, Carrier: s.Carrier, Line: "commercial_auto",
-		Effective: s.Effective, Expiry: s.Expiry, Received: s.Received, AuditID: "A-sample"}
+	p := &reconcile.Packet{
+		ID: s.ID, Workflow: s.Workflow, Status: s.Status, Insured: s.Insured, Broker: s.Broker, Carrier: s.Carrier, Line: "commercial_auto",
+		Effective: s.Effective, Expiry: s.Expiry, Received: s.Received, AuditID: "A-sample",
+	}
 	for _, f := range s.Documents {
 		d := reconcile.Document{ID: f.ID, Type: f.Kind, Filename: f.Name, Pages: f.Pages, Received: f.Received}
 		for _, spot := range f.Spots {

@@ -3,6 +3,7 @@ package sample
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -17,12 +18,7 @@ type plant struct {
 func unitName(b *bundle, i int) string { return "unit " + b.vehicles().get(i, "unit_no") }
 
 func has(list []string, s string) bool {
-	for _, one := range list {
-		if one == s {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(list, s)
 }
 
 // when notes a failure only for the carriers whose threshold is crossed.
@@ -265,8 +261,10 @@ func fleetPlants() []plant {
 		}},
 		{"application lists otherwise", "registration", func(b *bundle, _ *rand.Rand) {
 			v := b.vehicles()
-			b.app().tables = append(b.app().tables, &sheetTable{name: "vehicles", cols: []string{"unit_no", "year", "make", "vin"},
-				rows: [][]string{{v.get(2, "unit_no"), "2013", v.get(2, "make"), v.get(2, "vin")}}})
+			b.app().tables = append(b.app().tables, &sheetTable{
+				name: "vehicles", cols: []string{"unit_no", "year", "make", "vin"},
+				rows: [][]string{{v.get(2, "unit_no"), "2013", v.get(2, "make"), v.get(2, "vin")}},
+			})
 			b.fails("XDC-15", unitName(b, 2))
 		}},
 		{"no physical damage", "value", func(b *bundle, _ *rand.Rand) {

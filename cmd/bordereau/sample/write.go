@@ -126,8 +126,10 @@ func (s *Submission) write(folder string) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	stamp := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-	line := submissionLine{"submission", s.ID, s.Workflow, s.Status, s.Insured, s.Broker, s.Carrier, "commercial_auto",
-		s.Effective.Format(time.DateOnly), s.Expiry.Format(time.DateOnly), stamp(s.Received), nil}
+	line := submissionLine{
+		"submission", s.ID, s.Workflow, s.Status, s.Insured, s.Broker, s.Carrier, "commercial_auto",
+		s.Effective.Format(time.DateOnly), s.Expiry.Format(time.DateOnly), stamp(s.Received), nil,
+	}
 	if !s.Completed.IsZero() {
 		at := stamp(s.Completed)
 		line.Completed = &at

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	_ "github.com/duckdb/duckdb-go/v2" // the "duckdb" driver
-
 	"golang.org/x/sync/errgroup"
 
 	"bordereau/governance/dataset/record"

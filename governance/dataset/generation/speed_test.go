@@ -103,8 +103,10 @@ func BenchmarkEditsInALargeOrganisation(b *testing.B) {
 			}
 			work := b.TempDir()
 			began := time.Now()
-			res, err := Run(b.Context(), Job{Mode: Import, Dir: work, Key: []byte("k"), Full: f, Standard: m, Documents: filepath.Join(work, "documents"), Threads: 2, MemoryMB: 2048,
-				Files: []Input{{Path: edits, Name: "edits.ndjson", Format: "ndjson"}}})
+			res, err := Run(b.Context(), Job{
+				Mode: Import, Dir: work, Key: []byte("k"), Full: f, Standard: m, Documents: filepath.Join(work, "documents"), Threads: 2, MemoryMB: 2048,
+				Files: []Input{{Path: edits, Name: "edits.ndjson", Format: "ndjson"}},
+			})
 			if err != nil || len(res.Problems) > 0 {
 				b.Fatal(err, res.Problems)
 			}

@@ -107,8 +107,7 @@ func readFile(in Input, sink record.Sink) error {
 
 // errno is the reason of a file error without the path, which is the server's.
 func errno(err error) string {
-	var p *os.PathError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*os.PathError](err); ok {
 		return p.Err.Error()
 	}
 	return err.Error()

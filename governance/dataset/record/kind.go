@@ -112,8 +112,10 @@ func (k Kind) Columns() []Column {
 			Column{Name: "received_at", Type: Time, Required: true}, Column{Name: "completed_at", Type: Time})
 	case Document:
 		return columnsOf(id("id", true), id("submission_id", true),
-			Column{Name: "document_type", Required: true, Enum: []string{"application", "vehicle_schedule", "driver_list", "mvr", "loss_run",
-				"ifta", "fmcsa_snapshot", "broker_email", "registration", "other"}},
+			Column{Name: "document_type", Required: true, Enum: []string{
+				"application", "vehicle_schedule", "driver_list", "mvr", "loss_run",
+				"ifta", "fmcsa_snapshot", "broker_email", "registration", "other",
+			}},
 			Column{Name: "filename", MaxBytes: 4096}, Column{Name: "media_type", MaxBytes: maxID},
 			Column{Name: "pages", Type: Int},
 			Column{Name: "received_at", Type: Time}, Column{Name: "path", MaxBytes: 4096})

@@ -43,7 +43,7 @@ func Write(t testing.TB, path string, statements ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close() //nolint:errcheck // the checkpoint below tells
+	defer db.Close()
 	db.SetMaxOpenConns(1)
 	for _, s := range append(statements, "CHECKPOINT") {
 		if _, err := db.Exec(s); err != nil {

@@ -36,7 +36,7 @@ func collect(t testing.TB, db *sql.DB, statement string) (columns []string, out 
 	if err != nil {
 		t.Fatalf("raw: %v\n%s", err, statement)
 	}
-	defer rows.Close() //nolint:errcheck // rows.Err tells
+	defer rows.Close()
 	if columns, err = rows.Columns(); err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func Open(t testing.TB, path string) func(statement string) int {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer rows.Close() //nolint:errcheck // rows.Err tells
+		defer rows.Close()
 		columns, err := rows.Columns()
 		if err != nil {
 			t.Fatal(err)

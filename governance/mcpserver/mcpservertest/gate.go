@@ -153,8 +153,12 @@ func (Documents) Document(_ context.Context, org, id string) (io.ReadCloser, err
 // Described adds what describe_data asks to the script.
 func (g *Gate) Described() *Gate {
 	day := time.Date(2026, 11, 29, 9, 0, 0, 0, time.UTC)
-	g.On("UNION ALL", Reply{Columns: []gate.Column{{Name: "relation", Type: "VARCHAR"}, {Name: "n", Type: "BIGINT"}, {Name: "first", Type: "TIMESTAMP"}, {Name: "last", Type: "TIMESTAMP"}},
-		Rows: [][]any{{"submissions", int64(325), day.AddDate(0, -7, 0), day}, {"vehicles", int64(900), nil, nil}}})
-	return g.On("GROUP BY workflow", Reply{Columns: []gate.Column{{Name: "workflow", Type: "VARCHAR"}, {Name: "n", Type: "BIGINT"}, {Name: "first", Type: "TIMESTAMP"}, {Name: "last", Type: "TIMESTAMP"}},
-		Rows: [][]any{{"Claims Intake", int64(100), day.AddDate(0, -7, 0), day}}})
+	g.On("UNION ALL", Reply{
+		Columns: []gate.Column{{Name: "relation", Type: "VARCHAR"}, {Name: "n", Type: "BIGINT"}, {Name: "first", Type: "TIMESTAMP"}, {Name: "last", Type: "TIMESTAMP"}},
+		Rows:    [][]any{{"submissions", int64(325), day.AddDate(0, -7, 0), day}, {"vehicles", int64(900), nil, nil}},
+	})
+	return g.On("GROUP BY workflow", Reply{
+		Columns: []gate.Column{{Name: "workflow", Type: "VARCHAR"}, {Name: "n", Type: "BIGINT"}, {Name: "first", Type: "TIMESTAMP"}, {Name: "last", Type: "TIMESTAMP"}},
+		Rows:    [][]any{{"Claims Intake", int64(100), day.AddDate(0, -7, 0), day}},
+	})
 }

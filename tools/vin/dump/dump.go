@@ -184,7 +184,7 @@ func (r *reader) begin(line string) error {
 	}
 	r.table, r.rows = strings.ToLower(strings.Trim(table, `"`)), 0
 	r.columns = r.columns[:0]
-	for _, c := range strings.Split(list, ",") {
+	for c := range strings.SplitSeq(list, ",") {
 		r.columns = append(r.columns, strings.ToLower(strings.Trim(strings.TrimSpace(c), `"`)))
 	}
 	b, known := r.blocks[r.table]
@@ -252,8 +252,7 @@ func (r *reader) row(line []byte) error {
 		r.cells[i], r.scratch = unescape(r.fields[at], r.scratch)
 	}
 	if err := r.block.row(r.cells); err != nil {
-		var bad *badCell
-		if errors.As(err, &bad) {
+		if bad, ok := errors.AsType[*badCell](err); ok {
 			names := append(append([]string{}, r.block.need...), r.block.may...)
 			return &Error{Table: r.table, Row: r.rows, Column: names[bad.column], Reason: bad.reason}
 		}

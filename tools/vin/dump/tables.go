@@ -11,8 +11,10 @@ import (
 func (r *reader) known() map[string]block {
 	return map[string]block{
 		"element": {need: []string{"id", "name", "lookuptable", "decode"}, may: []string{"code", "groupname", "datatype", "isprivate", "weight"}, row: r.element},
-		"wmi": {need: []string{"id", "wmi", "manufacturerid", "vehicletypeid", "publicavailabilitydate"}, may: []string{"trucktypeid", "countryid"},
-			row: r.wmi},
+		"wmi": {
+			need: []string{"id", "wmi", "manufacturerid", "vehicletypeid", "publicavailabilitydate"}, may: []string{"trucktypeid", "countryid"},
+			row: r.wmi,
+		},
 		"wmi_make":                {need: []string{"wmiid", "makeid"}, row: pairs(&r.t.WMIMakes)},
 		"make_model":              {need: []string{"modelid", "makeid"}, row: pairs(&r.t.ModelMakes)},
 		"wmi_vinschema":           {need: []string{"wmiid", "vinschemaid", "yearfrom", "yearto"}, row: r.link},
@@ -79,8 +81,10 @@ func (r *reader) element(c []cell) error {
 	if err != nil {
 		return err
 	}
-	e := vpic.ElementRow{ID: n[0], Name: c[1].text(), Lookup: strings.ToLower(c[2].text()), Decode: c[3].text(), Code: c[4].text(), Group: c[5].text(),
-		Type: c[6].text(), Private: c[7].yes(), Weight: n[1]}
+	e := vpic.ElementRow{
+		ID: n[0], Name: c[1].text(), Lookup: strings.ToLower(c[2].text()), Decode: c[3].text(), Code: c[4].text(), Group: c[5].text(),
+		Type: c[6].text(), Private: c[7].yes(), Weight: n[1],
+	}
 	if e.Code == "" {
 		e.Code = strings.ReplaceAll(e.Name, " ", "")
 	}
@@ -97,8 +101,10 @@ func (r *reader) wmi(c []cell) error {
 	if err != nil {
 		return err
 	}
-	r.t.WMIs = append(r.t.WMIs, vpic.WMIRow{ID: n[0], Code: strings.ToUpper(strings.TrimSpace(c[1].text())), Maker: n[1], Type: n[2], TruckType: n[3],
-		Country: n[4], HasPublic: !c[4].null, PublicSince: int32(max(0, at/86_400_000_000))})
+	r.t.WMIs = append(r.t.WMIs, vpic.WMIRow{
+		ID: n[0], Code: strings.ToUpper(strings.TrimSpace(c[1].text())), Maker: n[1], Type: n[2], TruckType: n[3],
+		Country: n[4], HasPublic: !c[4].null, PublicSince: int32(max(0, at/86_400_000_000)),
+	})
 	return nil
 }
 
@@ -135,8 +141,10 @@ func (r *reader) pattern(c []cell) error {
 			c[1].b[i] = b - 'a' + 'A'
 		}
 	}
-	r.t.Patterns = append(r.t.Patterns, vpic.PatternRow{Schema: n[0], Element: n[1], Key: r.t.Keys.IndexBytes(c[1].b),
-		Value: r.t.Values.IndexBytes(c[3].b), Changed: at})
+	r.t.Patterns = append(r.t.Patterns, vpic.PatternRow{
+		Schema: n[0], Element: n[1], Key: r.t.Keys.IndexBytes(c[1].b),
+		Value: r.t.Values.IndexBytes(c[3].b), Changed: at,
+	})
 	return nil
 }
 

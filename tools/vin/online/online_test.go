@@ -79,8 +79,10 @@ func (m memory) Put(_ context.Context, queries []online.Query, answers []map[str
 
 func client(t *testing.T, s *service, cache online.Cache) *online.Client {
 	t.Helper()
-	c, err := online.New(online.Config{HTTP: &http.Client{Transport: s}, BaseURL: online.BaseURL, Cache: cache, Now: time.Now, Interval: online.DefaultInterval,
-		Timeout: online.DefaultTimeout, Cooldown: online.DefaultCooldown, MaxAge: online.DefaultMaxAge})
+	c, err := online.New(online.Config{
+		HTTP: &http.Client{Transport: s}, BaseURL: online.BaseURL, Cache: cache, Now: time.Now, Interval: online.DefaultInterval,
+		Timeout: online.DefaultTimeout, Cooldown: online.DefaultCooldown, MaxAge: online.DefaultMaxAge,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 
 // headingKind tells what a heading means, and how surely: 2 for a heading that means just this, 1 for one that may, 0 for none.
 func headingKind(heading string) (Column, int) {
-	words := strings.FieldsFunc(strings.ToLower(heading), func(r rune) bool { return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9') })
+	words := strings.FieldsFunc(strings.ToLower(heading), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
 	h := strings.Join(words, " ")
 	switch h {
 	case "vin", "vin number", "vin no", "vin num", "vehicle identification number", "vehicle id number", "serial number vin", "vin serial", "vin serial number", "vehicle vin",

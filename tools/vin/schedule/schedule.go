@@ -74,8 +74,10 @@ func (s *Schedule) Cell(l Line, c Column) string {
 func (s *Schedule) VINRows() []vin.Row {
 	out := make([]vin.Row, len(s.Rows))
 	for i, l := range s.Rows {
-		out[i] = vin.Row{Ref: strconv.Itoa(l.Number), VIN: s.Cell(l, ColumnVIN), Year: yearIn(s.Cell(l, ColumnYear)), Make: s.Cell(l, ColumnMake),
-			Model: s.Cell(l, ColumnModel), BodyType: s.Cell(l, ColumnBody), GVW: pounds(s.Cell(l, ColumnGVW))}
+		out[i] = vin.Row{
+			Ref: strconv.Itoa(l.Number), VIN: s.Cell(l, ColumnVIN), Year: yearIn(s.Cell(l, ColumnYear)), Make: s.Cell(l, ColumnMake),
+			Model: s.Cell(l, ColumnModel), BodyType: s.Cell(l, ColumnBody), GVW: pounds(s.Cell(l, ColumnGVW)),
+		}
 	}
 	return out
 }

@@ -85,8 +85,10 @@ func wide(s string) string {
 
 func TestFilesThatAreNoSchedules(t *testing.T) {
 	t.Parallel()
-	for name, b := range map[string]string{"empty": "", "no VINs": "a,b\n1,2\n", "old workbook": "\xd0\xcf\x11\xe0rest", "a picture": "\x89PNG\x00\x00", "a broken workbook": "PK\x03\x04rest",
-		"headings only": "Unit,VIN\n"} {
+	for name, b := range map[string]string{
+		"empty": "", "no VINs": "a,b\n1,2\n", "old workbook": "\xd0\xcf\x11\xe0rest", "a picture": "\x89PNG\x00\x00", "a broken workbook": "PK\x03\x04rest",
+		"headings only": "Unit,VIN\n",
+	} {
 		_, err := schedule.Read("x", []byte(b), isMake)
 		var typed *schedule.Error
 		if !errors.As(err, &typed) || typed.Hint == "" {

@@ -122,7 +122,10 @@ func (w *writer) summary(meta Meta) error {
 	}
 	rows := [][]any{
 		{excelize.Cell{StyleID: w.bold, Value: "Vehicle schedule against its VINs"}},
-		{"File", w.s.File}, {"Sheet", w.s.Sheet}, {"Rows", sum.Rows}, {"Checked", meta.At.UTC().Format("2006-01-02 15:04 UTC")},
+		{"File", w.s.File},
+		{"Sheet", w.s.Sheet},
+		{"Rows", sum.Rows},
+		{"Checked", meta.At.UTC().Format("2006-01-02 15:04 UTC")},
 		{"NHTSA data of", meta.DataDate},
 		{},
 		{excelize.Cell{StyleID: w.bold, Value: "Rows by their gravest finding"}},

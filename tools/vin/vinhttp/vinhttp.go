@@ -141,8 +141,7 @@ func answer(w http.ResponseWriter, v any) {
 }
 
 func refuseBody(w http.ResponseWriter, err error) {
-	var large *http.MaxBytesError
-	if errors.As(err, &large) {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		refuse(w, http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("the body is larger than %d bytes", maxBody), "send fewer VINs in a call")
 		return
 	}

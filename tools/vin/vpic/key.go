@@ -44,12 +44,12 @@ func Bit(c byte) uint64 {
 // Chars lists the characters of a set in NHTSA's order, digits before letters.
 func Chars(set uint64) string {
 	var b strings.Builder
-	for i := byte(0); i < 10; i++ {
+	for i := range byte(10) {
 		if set&(1<<i) != 0 {
 			b.WriteByte('0' + i)
 		}
 	}
-	for i := byte(0); i < 26; i++ {
+	for i := range byte(26) {
 		if set&(1<<(i+10)) != 0 {
 			b.WriteByte('A' + i)
 		}

@@ -9,10 +9,12 @@ import (
 
 // FuzzParse mutates what is inside the compression, where a checksum doesn't stop it first.
 func FuzzParse(f *testing.F) {
-	t := &Tables{Date: "2026-01-02", Lookups: map[string][]Name{"vehicletype": {{ID: 6, Text: "Trailer"}}},
+	t := &Tables{
+		Date: "2026-01-02", Lookups: map[string][]Name{"vehicletype": {{ID: 6, Text: "Trailer"}}},
 		Elements: []ElementRow{{ID: 28, Name: "Model", Code: "Model", Lookup: "model", Decode: "Pattern"}}, Makes: []Name{{ID: 1, Text: "A"}}, Models: []Name{{ID: 10, Text: "M"}},
 		Makers: []Name{{ID: 7, Text: "A Inc"}}, ModelMakes: []Pair{{A: 10, B: 1}}, WMIs: []WMIRow{{ID: 3, Code: "AAA", Maker: 7, Type: 6}}, WMIMakes: []Pair{{A: 3, B: 1}},
-		WMISchemas: []WMISchemaRow{{WMI: 3, Schema: 5, From: 2010}}, Schemas: []SchemaRow{{ID: 5, Name: "five"}}}
+		WMISchemas: []WMISchemaRow{{WMI: 3, Schema: 5, From: 2010}}, Schemas: []SchemaRow{{ID: 5, Name: "five"}},
+	}
 	t.Patterns = []PatternRow{{Schema: 5, Element: 28, Key: t.Keys.Index("A[B-D]"), Value: t.Values.Index("10")}}
 	var file bytes.Buffer
 	if err := Write(&file, t); err != nil {

@@ -8,8 +8,10 @@ func (d *DataSet) readElements(r *reader) {
 	d.Elements = make([]Element, r.count())
 	d.element = make(map[int32]int32, len(d.Elements))
 	for i := range d.Elements {
-		d.Elements[i] = Element{ID: int32(r.uint()), Name: r.text(), Code: r.text(), Lookup: r.text(), Group: r.text(), Type: r.text(),
-			Weight: int32(r.uint()), Present: r.bool()}
+		d.Elements[i] = Element{
+			ID: int32(r.uint()), Name: r.text(), Code: r.text(), Lookup: r.text(), Group: r.text(), Type: r.text(),
+			Weight: int32(r.uint()), Present: r.bool(),
+		}
 		d.element[d.Elements[i].ID] = int32(i)
 	}
 	if len(d.Elements) > 255 {
@@ -157,8 +159,8 @@ func (d *DataSet) readValues(r *reader) {
 
 // resolver returns the look-up of an element's ids.
 func (d *DataSet) resolver(e int32) func(int32) string {
-	switch name := d.Elements[e].Lookup; {
-	case d.Elements[e].ID == ElementModel:
+	switch name := d.Elements[e].Lookup; d.Elements[e].ID {
+	case ElementModel:
 		return func(id int32) string {
 			if i, ok := d.model(id); ok {
 				return d.Models[i].Text

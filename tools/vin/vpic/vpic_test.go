@@ -38,9 +38,13 @@ func TestEmbeddedDataSet(t *testing.T) {
 
 // tables is the smallest list that can be written.
 func tables() *vpic.Tables {
-	t := &vpic.Tables{Date: "2026-01-02", Origin: "test", Lookups: map[string][]vpic.Name{"bodystyle": {{ID: 61, Text: "Trailer"}}},
-		Elements: []vpic.ElementRow{{ID: 28, Name: "Model", Code: "Model", Lookup: "model", Decode: "Pattern"},
-			{ID: 5, Name: "Body Class", Code: "BodyClass", Lookup: "bodystyle", Decode: "Pattern"}, {ID: 96, Name: "Secret", Code: "Secret", Private: true, Decode: "Pattern"}},
+	t := &vpic.Tables{
+		Date: "2026-01-02", Origin: "test", Lookups: map[string][]vpic.Name{"bodystyle": {{ID: 61, Text: "Trailer"}}},
+		Elements: []vpic.ElementRow{
+			{ID: 28, Name: "Model", Code: "Model", Lookup: "model", Decode: "Pattern"},
+			{ID: 5, Name: "Body Class", Code: "BodyClass", Lookup: "bodystyle", Decode: "Pattern"},
+			{ID: 96, Name: "Secret", Code: "Secret", Private: true, Decode: "Pattern"},
+		},
 		Makes: []vpic.Name{{ID: 1, Text: "A"}}, Models: []vpic.Name{{ID: 10, Text: "M"}}, Makers: []vpic.Name{{ID: 7, Text: "A Inc"}},
 		ModelMakes: []vpic.Pair{{A: 10, B: 1}}, WMIs: []vpic.WMIRow{{ID: 3, Code: "AAA", Maker: 7, Type: 6, HasPublic: true, PublicSince: 16_436}},
 		WMIMakes: []vpic.Pair{{A: 3, B: 1}}, WMISchemas: []vpic.WMISchemaRow{{WMI: 3, Schema: 5, From: 2010, To: 2009}, {WMI: 3, Schema: 6, From: 1985}},

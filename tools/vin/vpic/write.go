@@ -22,9 +22,23 @@ func Write(out io.Writer, t *Tables) error {
 		name string
 		make func(*writer)
 	}{
-		{"about", b.about}, {"elements", b.elements}, {"lookups", b.lookups}, {"makes", b.makes}, {"makers", b.makers},
-		{"models", b.models}, {"wmis", b.wmis}, {"links", b.links}, {"schemas", b.schemas}, {"keys", b.keys}, {"values", b.values},
-		{"groups", b.groups}, {"rows", b.rows}, {"ranks", b.ranks}, {"rules", b.rules}, {"engines", b.engines}, {"specs", b.specs},
+		{"about", b.about},
+		{"elements", b.elements},
+		{"lookups", b.lookups},
+		{"makes", b.makes},
+		{"makers", b.makers},
+		{"models", b.models},
+		{"wmis", b.wmis},
+		{"links", b.links},
+		{"schemas", b.schemas},
+		{"keys", b.keys},
+		{"values", b.values},
+		{"groups", b.groups},
+		{"rows", b.rows},
+		{"ranks", b.ranks},
+		{"rules", b.rules},
+		{"engines", b.engines},
+		{"specs", b.specs},
 	} {
 		var w writer
 		s.make(&w)
