@@ -16,7 +16,7 @@ type csvEncoder struct {
 }
 
 // NewCSV starts a CSV with its header.
-func NewCSV(w io.Writer, columns []gate.Column) (*csvEncoder, error) {
+func NewCSV(w io.Writer, columns []gate.Column) (Encoder, error) {
 	e := &csvEncoder{w: bufio.NewWriterSize(w, 64<<10)}
 	header := make([]any, len(columns))
 	for i, name := range Names(columns) {

@@ -25,7 +25,7 @@ type parquetEncoder struct {
 }
 
 // NewParquet starts a Parquet file.
-func NewParquet(w io.Writer, columns []gate.Column) (*parquetEncoder, error) {
+func NewParquet(w io.Writer, columns []gate.Column) (Encoder, error) {
 	e := &parquetEncoder{}
 	root := &group{}
 	next := 0
