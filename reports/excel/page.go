@@ -10,7 +10,15 @@ import (
 type page struct {
 	file  *excelize.File
 	sheet string
+	wrap  int // the style of text over several lines
 	err   error
+}
+
+// fit prints the sheet as wide as a page.
+func (p *page) fit() {
+	fitted, one, many := true, 1, 0
+	p.do(p.file.SetSheetProps(p.sheet, &excelize.SheetPropsOptions{FitToPage: &fitted}))
+	p.do(p.file.SetPageLayout(p.sheet, &excelize.PageLayoutOptions{FitToWidth: &one, FitToHeight: &many}))
 }
 
 func (p *page) do(err error) {
@@ -25,6 +33,11 @@ func (p *page) width(column string, width float64) {
 
 func (p *page) set(cell string, value any, style int) {
 	if s, ok := value.(string); ok {
+		if lines := linesOf(clean(s), summaryWidth); style == p.wrap && lines > 1 {
+			_, row, err := excelize.CellNameToCoordinates(cell)
+			p.do(err)
+			p.do(p.file.SetRowHeight(p.sheet, row, lineHeight*float64(lines)))
+		}
 		// SetCellStr, since SetCellValue would take the text for what it looks like.
 		p.do(p.file.SetCellStr(p.sheet, cell, clean(s)))
 	} else {

@@ -3,6 +3,7 @@ package excel
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/xuri/excelize/v2"
 )
@@ -31,6 +32,10 @@ func (b *workbook) sheet(name string, columns ...column) (*sheet, error) {
 	if _, err := b.file.NewSheet(name); err != nil {
 		return nil, fmt.Errorf("adding sheet %s: %w", name, err)
 	}
+	fitted := true // before the stream begins: it writes the properties first
+	if err := b.file.SetSheetProps(name, &excelize.SheetPropsOptions{FitToPage: &fitted}); err != nil {
+		return nil, fmt.Errorf("sheet %s: %w", name, err)
+	}
 	stream, err := b.file.NewStreamWriter(name)
 	if err != nil {
 		return nil, fmt.Errorf("streaming sheet %s: %w", name, err)
@@ -56,10 +61,38 @@ func (s *sheet) append(cells []any) error {
 	if err != nil {
 		return fmt.Errorf("sheet %s: %w", s.name, err)
 	}
-	if err := s.stream.SetRow(at, cells); err != nil {
+	if err := s.stream.SetRow(at, cells, excelize.RowOpts{Height: s.height(cells)}); err != nil {
 		return fmt.Errorf("sheet %s, row %d: %w", s.name, s.row, err)
 	}
 	return nil
+}
+
+// Heights of rows, in points.
+const (
+	lineHeight = 14.0
+	maxHeight  = 409.0 // the most that Excel takes
+)
+
+// height makes room for the wrapped text of a row; not every program does so when it opens the workbook.
+func (s *sheet) height(cells []any) float64 {
+	lines := 1
+	for i, c := range cells {
+		if cell, ok := c.(excelize.Cell); ok && (cell.StyleID == s.book.style.wrap || cell.StyleID == s.book.style.input) {
+			if text, ok := cell.Value.(string); ok {
+				lines = max(lines, linesOf(text, s.columns[i].width))
+			}
+		}
+	}
+	return min(lineHeight*float64(lines), maxHeight)
+}
+
+// linesOf estimates how many lines text takes in a column that is so many digits wide.
+func linesOf(text string, width float64) int {
+	lines := 0
+	for part := range strings.SplitSeq(text, "\n") {
+		lines += 1 + int(float64(utf8.RuneCountInString(part))/(width*0.95))
+	}
+	return lines
 }
 
 // flush ends the sheet: a filter over all columns, print settings, then the stream.

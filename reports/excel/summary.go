@@ -20,9 +20,9 @@ func (b *workbook) summary() error {
 	if err := f.SetSheetName("Sheet1", sheetSummary); err != nil {
 		return fmt.Errorf("sheet %s: %w", sheetSummary, err)
 	}
-	p := &page{file: f, sheet: sheetSummary}
+	p := &page{file: f, sheet: sheetSummary, wrap: b.style.wrap}
 	p.width("A", 26)
-	p.width("B", 44)
+	p.width("B", summaryWidth)
 	p.width("C", 12)
 	p.width("D", 12)
 	p.width("E", 12)
@@ -61,11 +61,15 @@ func (b *workbook) summary() error {
 		p.chart("G3", excelize.Col, "Findings by severity", severe, len(severities))
 		p.chart("G20", excelize.Doughnut, "Submissions by decision", decided, len(decisions))
 	}
+	p.fit()
 	if p.err != nil {
 		return fmt.Errorf("sheet %s: %w", sheetSummary, p.err)
 	}
 	return nil
 }
+
+// summaryWidth is that of the column with text.
+const summaryWidth = 64
 
 // byRule lists how often each rule found something, the most frequent first.
 func (b *workbook) byRule(p *page, row *int) {
