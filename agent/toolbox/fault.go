@@ -62,7 +62,7 @@ func (f *fault) failure(cause error) *turn.Failure {
 func readFault(raw []byte) (*fault, bool) {
 	var f fault
 	if err := json.Unmarshal(raw, &f); err != nil || f.Code == "" || f.Message == "" {
-		return nil, false
+		return nil, false //nolint:nilerr // that it is no typed error is the answer
 	}
 	if f.Component == "" {
 		f.Component = "governance"
@@ -70,8 +70,8 @@ func readFault(raw []byte) (*fault, bool) {
 	return &f, true
 }
 
-func invalid(component, message, hint string) *fault {
-	return &fault{Code: "invalid", Component: component, Message: message, Hint: hint}
+func invalid(message, hint string) *fault {
+	return &fault{Code: "invalid", Component: "toolbox", Message: message, Hint: hint}
 }
 
 // ofSandbox types an error of a sandbox call.

@@ -23,14 +23,14 @@ const (
 // within makes a path absolute and refuses one that leads out of the workspace. The driver checks again, links included.
 func within(p string) (string, error) {
 	if p == "" {
-		return "", invalid("toolbox", "the path is missing", "paths are below /workspace")
+		return "", invalid("the path is missing", "paths are below /workspace")
 	}
 	if !path.IsAbs(p) {
 		p = path.Join(sandbox.WorkspaceDir, p)
 	}
 	p = path.Clean(p)
 	if p != sandbox.WorkspaceDir && !strings.HasPrefix(p, sandbox.WorkspaceDir+"/") || strings.ContainsRune(p, 0) {
-		return "", invalid("toolbox", "the path leads out of the workspace", "paths are below /workspace")
+		return "", invalid("the path leads out of the workspace", "paths are below /workspace")
 	}
 	return p, nil
 }
@@ -48,7 +48,7 @@ func (s *session) readFile(ctx context.Context, c turn.Call) (turn.Result, error
 		return turn.Result{}, err
 	}
 	if in.Offset < 0 {
-		return turn.Result{}, invalid("toolbox", "the offset is negative", "")
+		return turn.Result{}, invalid("the offset is negative", "")
 	}
 	var content []byte
 	var info sandbox.File
@@ -70,7 +70,7 @@ func (s *session) readFile(ctx context.Context, c turn.Call) (turn.Result, error
 	}
 	text, ok := readable(content)
 	if !ok {
-		return turn.Result{}, invalid("toolbox", fmt.Sprintf("%s is no text file (%d bytes)", file, info.Size), "read it with a program, by the tool run")
+		return turn.Result{}, invalid(fmt.Sprintf("%s is no text file (%d bytes)", file, info.Size), "read it with a program, by the tool run")
 	}
 	next := in.Offset + int64(len(text))
 	r, err := answer(map[string]any{"path": file, "size": info.Size, "offset": in.Offset, "next_offset": next, "whole": in.Offset == 0 && next >= info.Size, "content": text})
@@ -105,7 +105,7 @@ func (s *session) writeFile(ctx context.Context, c turn.Call) (turn.Result, erro
 		return turn.Result{}, err
 	}
 	if file == sandbox.WorkspaceDir {
-		return turn.Result{}, invalid("toolbox", "the path names a folder", "name a file below /workspace")
+		return turn.Result{}, invalid("the path names a folder", "name a file below /workspace")
 	}
 	if len(in.Content) > maxWrite {
 		return turn.Result{}, &fault{Code: "too_large", Component: "toolbox", Message: fmt.Sprintf("the content has more than %d bytes", maxWrite), Hint: "make large files with a program, by the tool run"}

@@ -215,7 +215,7 @@ func (s *session) governed(ctx context.Context, c turn.Call) (turn.Result, error
 	var failed *fault
 	err := s.again(ctx, "governance", s.c.Patience, func() (bool, error) {
 		answer, err := s.governance.mcp.CallTool(ctx, request)
-		f := (*fault)(nil)
+		var f *fault
 		if err != nil {
 			f = ofMCP(err)
 		} else if out, f = readAnswer(answer); f == nil {
@@ -294,19 +294,19 @@ func (s *session) resource(ctx context.Context, uri string) ([]byte, error) {
 			f := ofMCP(err)
 			return f.passing(), f
 		}
-		for _, c := range answer.Contents {
-			switch c := c.(type) {
-			case mcp.BlobResourceContents:
-				out, err = base64.StdEncoding.DecodeString(c.Blob)
-			case mcp.TextResourceContents:
-				out = []byte(c.Text)
-			}
-			if err != nil {
-				return false, &fault{Code: "internal", Component: "governance", Message: "a resource can't be read"}
-			}
-			return false, nil
+		if len(answer.Contents) == 0 {
+			return false, &fault{Code: "internal", Component: "governance", Message: "a resource came without content"}
 		}
-		return false, &fault{Code: "internal", Component: "governance", Message: "a resource came without content"}
+		switch c := answer.Contents[0].(type) { // governance answers each part as one content
+		case mcp.BlobResourceContents:
+			out, err = base64.StdEncoding.DecodeString(c.Blob)
+		case mcp.TextResourceContents:
+			out = []byte(c.Text)
+		}
+		if err != nil {
+			return false, &fault{Code: "internal", Component: "governance", Message: "a resource can't be read"}
+		}
+		return false, nil
 	})
 	return out, err
 }

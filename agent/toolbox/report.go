@@ -31,7 +31,7 @@ func (s *session) publish(ctx context.Context, c turn.Call) (turn.Result, error)
 		return turn.Result{}, err
 	}
 	if !runID.MatchString(in.RunID) {
-		return turn.Result{}, invalid("toolbox", "run_id is no id of a run", "use the run_id that reconcile answered")
+		return turn.Result{}, invalid("run_id is no id of a run", "use the run_id that reconcile answered")
 	}
 	s.observer.Progress(c.ID, turn.Progress{Message: "reading the run"})
 	report, err := s.report(ctx, in.RunID)

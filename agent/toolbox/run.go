@@ -41,11 +41,11 @@ func (s *session) run(ctx context.Context, c turn.Call) (turn.Result, error) {
 	}
 	switch {
 	case strings.TrimSpace(in.Script) == "":
-		return turn.Result{}, invalid("toolbox", "the script is empty", "give bash commands")
+		return turn.Result{}, invalid("the script is empty", "give bash commands")
 	case len(in.Script) > maxScript:
 		return turn.Result{}, &fault{Code: "too_large", Component: "toolbox", Message: fmt.Sprintf("the script has more than %d bytes", maxScript), Hint: "write parts of it with write_file"}
 	case strings.ContainsRune(in.Script, 0):
-		return turn.Result{}, invalid("toolbox", "the script holds a zero byte", "")
+		return turn.Result{}, invalid("the script holds a zero byte", "")
 	}
 	timeout := time.Duration(in.TimeoutSeconds) * time.Second
 	if timeout <= 0 {

@@ -94,7 +94,7 @@ func (s *session) Call(ctx context.Context, c turn.Call) (turn.Result, error) {
 		for _, t := range s.List() {
 			names = append(names, t.Name)
 		}
-		return invalid("toolbox", fmt.Sprintf("there is no tool %q", c.Name), "the tools are "+strings.Join(names, ", ")).result(), nil
+		return invalid(fmt.Sprintf("there is no tool %q", c.Name), "the tools are "+strings.Join(names, ", ")).result(), nil
 	}
 	r, err := f(ctx, c)
 	// A fault that the model can mend is its to read; any other ends the turn, naming the part that failed.
@@ -138,7 +138,7 @@ func decode(c turn.Call, into any) error {
 	dec := json.NewDecoder(strings.NewReader(string(c.Input)))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(into); err != nil {
-		return invalid("toolbox", fmt.Sprintf("the input of %s can't be read: %s", c.Name, safe(err)), "see the tool's schema")
+		return invalid(fmt.Sprintf("the input of %s can't be read: %s", c.Name, safe(err)), "see the tool's schema")
 	}
 	return nil
 }

@@ -48,21 +48,21 @@ type publisher struct {
 	err      error
 }
 
-// takeOver finds where a turn's events stand and starts the sender. partial tells that events may have been seen which the
-// journal doesn't have: the step that was running must be reset for readers.
-func takeOver(ctx context.Context, store *journal.Store, buffer stream.Buffer, t journal.Turn, fenced func(error)) (p *publisher, partial bool, err error) {
+// takeOver finds where a turn's events stand and prepares the sender. Readers may have seen events that the
+// journal doesn't have: the step that was running is reset for them when it is begun again.
+func takeOver(ctx context.Context, store *journal.Store, buffer stream.Buffer, t journal.Turn, fenced func(error)) (*publisher, error) {
 	stored, err := store.LastSeq(ctx, t.ID)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	p = &publisher{
+	p := &publisher{
 		store: store, buffer: buffer, lease: journal.Lease{Turn: t.ID, Epoch: t.Epoch}, fenced: fenced,
 		mark: t.EventMark, wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	has, err := buffer.Open(ctx, t.ID, t.Epoch)
 	switch {
 	case errors.Is(err, stream.ErrFenced):
-		return nil, false, journal.ErrFenced
+		return nil, journal.ErrFenced
 	case err != nil: // down: number above everything that was ever published, and fill it again when it is back
 		p.last = max(stored, t.EventMark)
 		p.sent = p.last
@@ -76,7 +76,7 @@ func takeOver(ctx context.Context, store *journal.Store, buffer stream.Buffer, t
 	}
 	// What lies between the journal and p.last is gone; the next chunk begins after it.
 	p.base = p.last
-	return p, p.last > stored, nil
+	return p, nil
 }
 
 func (p *publisher) start(ctx context.Context) { go p.run(ctx) }

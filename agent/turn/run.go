@@ -112,7 +112,7 @@ func (u *run) collectRest(ctx context.Context) {
 
 // takeOver reads where the turn is and prepares what its steps need. It asks no model.
 func (u *run) takeOver(ctx, pubCtx context.Context) error {
-	pub, _, err := takeOver(ctx, u.c.Journal, u.c.Buffer, u.turn, func(err error) { u.cancel(err) })
+	pub, err := takeOver(ctx, u.c.Journal, u.c.Buffer, u.turn, func(err error) { u.cancel(err) })
 	if err != nil {
 		return journalFailure(err)
 	}

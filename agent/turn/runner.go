@@ -189,7 +189,7 @@ func (r *Runner) publishLoop(ctx context.Context) {
 			continue
 		}
 		bounded, cancel := context.WithTimeout(ctx, r.c.Journal.LeaseTTL()/2)
-		p, _, err := takeOver(bounded, r.c.Journal, r.c.Buffer, t, func(error) {})
+		p, err := takeOver(bounded, r.c.Journal, r.c.Buffer, t, func(error) {})
 		if err == nil {
 			p.start(bounded)
 			p.finish(true)

@@ -115,9 +115,9 @@ func (l Line) String() string {
 		where += fmt.Sprintf(" attempt %d", l.Attempt)
 	}
 	var s strings.Builder
-	s.WriteString(fmt.Sprintf("%10.3fs  %-26s  %-28s", l.Since.Seconds(), where, what))
+	fmt.Fprintf(&s, "%10.3fs  %-26s  %-28s", l.Since.Seconds(), where, what)
 	if l.Took > 0 {
-		s.WriteString(fmt.Sprintf("  %9.1fms", float64(l.Took.Microseconds())/1000))
+		fmt.Fprintf(&s, "  %9.1fms", float64(l.Took.Microseconds())/1000)
 	} else {
 		s.WriteString("             ")
 	}

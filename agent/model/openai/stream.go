@@ -24,7 +24,7 @@ func events(body io.Reader) iter.Seq2[[]byte, error] {
 		var data []byte
 		for {
 			line, err := readLine(r)
-			if err != nil && (!errors.Is(err, io.EOF) || len(line) <= 0) {
+			if err != nil && (!errors.Is(err, io.EOF) || len(line) == 0) {
 				if len(data) > 0 && errors.Is(err, io.EOF) && !yield(data, nil) {
 					return
 				}

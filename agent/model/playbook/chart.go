@@ -88,13 +88,13 @@ func (p chart) next(s *scene) reply {
 	}
 	d, ok := s.last("run")
 	if !ok {
-		return s.do("", "run", map[string]any{"script": p.script(f, workflow), "timeout_seconds": 300})
+		return s.do("run", map[string]any{"script": p.script(f, workflow), "timeout_seconds": 300})
 	}
 	var out struct {
 		Chart *drawn `json:"chart"`
 	}
 	if !lastJSON(d.text, &out) || out.Chart == nil {
-		return say("The figure was computed, but its summary can't be read. The program said:\n\n%s", quote(tail(d.text, 1200)))
+		return say("The figure was computed, but its summary can't be read. The program said:\n\n%s", quote(tail(d.text)))
 	}
 	return say("%s", out.Chart.text(f, p.unit(), p.spans[0]))
 }

@@ -26,13 +26,13 @@ func (p editRate) next(s *scene) reply {
 	}
 	d, ok := s.last("run")
 	if !ok {
-		return s.do("", "run", map[string]any{"script": p.script(workflow), "timeout_seconds": 300})
+		return s.do("run", map[string]any{"script": p.script(workflow), "timeout_seconds": 300})
 	}
 	var out struct {
 		EditRate *rates `json:"edit_rate"`
 	}
 	if !lastJSON(d.text, &out) || out.EditRate == nil {
-		return say("The figures were computed, but their summary can't be read. The program said:\n\n%s", quote(tail(d.text, 1200)))
+		return say("The figures were computed, but their summary can't be read. The program said:\n\n%s", quote(tail(d.text)))
 	}
 	return say("%s", out.EditRate.text())
 }

@@ -31,7 +31,7 @@ func (p listing) next(s *scene) reply {
 				in[k] = v
 			}
 		}
-		return s.do("", "list_submissions", in)
+		return s.do("list_submissions", in)
 	}
 	var a struct {
 		Total       int    `json:"total"`

@@ -16,8 +16,6 @@ const day = 24 * time.Hour
 
 const iso = "2006-01-02"
 
-func (s span) days() int { return int(s.to.Sub(s.from)/day) + 1 }
-
 func (s span) words() string {
 	if s.from.Equal(s.to) {
 		return s.from.Format(iso)
@@ -32,7 +30,7 @@ var (
 
 // today reads the day from the system prompt. Zero: it doesn't say.
 func today(system string) time.Time {
-	text := ""
+	var text string
 	if m := todayRE.FindStringSubmatch(system); m != nil {
 		text = m[1]
 	} else {

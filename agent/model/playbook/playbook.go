@@ -162,7 +162,7 @@ func (s *scene) tries(tool string) int {
 }
 
 // do calls a tool once; a call whose outcome is unknown is made once more. What failed for good, or isn't there, is told.
-func (s *scene) do(before, tool string, inputs ...any) reply {
+func (s *scene) do(tool string, inputs ...any) reply {
 	if !s.tools[tool] {
 		return say("I can't do this: the tool `%s` is not among the tools of this turn. "+
 			"That is how this installation is set up, not something you asked wrongly.", tool)
@@ -172,7 +172,7 @@ func (s *scene) do(before, tool string, inputs ...any) reply {
 			return say("%s", trouble(d))
 		}
 	}
-	r := reply{text: before}
+	var r reply
 	for i, input := range inputs {
 		raw, err := json.Marshal(input)
 		if err != nil {

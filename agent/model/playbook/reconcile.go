@@ -36,7 +36,7 @@ func (p reconcile) next(s *scene) reply {
 		if len(p.spans) == 1 {
 			in.From, in.To = p.spans[0].from.Format(iso), p.spans[0].to.Format(iso)
 		}
-		return s.do("", "reconcile", in)
+		return s.do("reconcile", in)
 	}
 	run, ok := readRun(d.text)
 	if !ok {
@@ -47,7 +47,7 @@ func (p reconcile) next(s *scene) reply {
 	}
 	pub, ok := s.last("publish_report")
 	if !ok {
-		r := s.do("", "publish_report", map[string]string{"run_id": run.RunID, "title": p.title(workflow)})
+		r := s.do("publish_report", map[string]string{"run_id": run.RunID, "title": p.title(workflow)})
 		if len(r.calls) == 0 {
 			r.text = run.text(p.scope(workflow), nil) + "\n\n" + r.text
 		}

@@ -26,7 +26,7 @@ func (p schedule) next(s *scene) reply {
 	case len(p.vins) > 0 && len(p.vins) <= fewVINs:
 		d, ok := s.last("decode_vins")
 		if !ok {
-			return s.do("", "decode_vins", map[string]any{"vins": p.named()})
+			return s.do("decode_vins", map[string]any{"vins": p.named()})
 		}
 		var a decodes
 		if err := json.Unmarshal([]byte(d.text), &a); err != nil || a.Results == nil {
@@ -36,13 +36,13 @@ func (p schedule) next(s *scene) reply {
 	}
 	d, ok := s.last("run")
 	if !ok {
-		return s.do("", "run", map[string]any{"script": p.script(), "timeout_seconds": 300})
+		return s.do("run", map[string]any{"script": p.script(), "timeout_seconds": 300})
 	}
 	var out struct {
 		VINs *decodes `json:"vins"`
 	}
 	if !lastJSON(d.text, &out) || out.VINs == nil {
-		return say("The VINs were decoded, but the summary can't be read. The program said:\n\n%s", quote(tail(d.text, 1200)))
+		return say("The VINs were decoded, but the summary can't be read. The program said:\n\n%s", quote(tail(d.text)))
 	}
 	if out.VINs.Asked == 0 {
 		return say("Submission %s has no vehicle row with a VIN, or there is no such submission in your organisation.", plain(p.submissions[0]))

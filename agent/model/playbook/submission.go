@@ -29,7 +29,7 @@ func (p submission) next(s *scene) reply {
 		for _, q := range questions {
 			inputs = append(inputs, map[string]any{"query": q, "max_rows": 200})
 		}
-		return s.do("", "sql", inputs...)
+		return s.do("sql", inputs...)
 	}
 	var grids [3]grid
 	for i, d := range answers[len(answers)-len(questions):] {

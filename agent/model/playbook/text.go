@@ -58,7 +58,7 @@ func unknownOutcome(text string) bool {
 func trouble(d did) string {
 	f, ok := faultOf(d.text)
 	if !ok {
-		return fmt.Sprintf("I could not finish: `%s` failed.\n\n%s", d.name, quote(tail(d.text, 1200)))
+		return fmt.Sprintf("I could not finish: `%s` failed.\n\n%s", d.name, quote(tail(d.text)))
 	}
 	text := fmt.Sprintf("I could not finish: `%s` answered **%s** (%s): %s", d.name, plain(f.Code), plain(f.Component), plain(f.Message))
 	if f.Hint != "" {
@@ -139,7 +139,9 @@ func quote(text string) string {
 	return "```\n" + strings.TrimSpace(text) + "\n```"
 }
 
-func tail(text string, n int) string {
+// tail is the end of a program's output, where it says what went wrong.
+func tail(text string) string {
+	const n = 1200 // bytes
 	if len(text) <= n {
 		return text
 	}

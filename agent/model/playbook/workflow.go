@@ -23,7 +23,7 @@ func (s *scene) workflow(p slots) (string, *reply) {
 		}
 		return match(p, g)
 	}
-	r := s.do("", "sql", map[string]any{"query": workflowsSQL, "max_rows": 200})
+	r := s.do("sql", map[string]any{"query": workflowsSQL, "max_rows": 200})
 	return "", &r
 }
 
