@@ -24,6 +24,7 @@ func commands() []command {
 		{"demo", "do the main job on a sample organisation", runDemo},
 		{"ask", "ask a running Bordereau a question", runAsk},
 		{"import", "import submissions and what was extracted from them", runImport},
+		{"key", "issue an API key for a person of an organisation", runKey},
 		{"query", "run SQL through the gate", runQuery},
 		{"vin", "decode VINs, check a vehicle schedule", runVIN},
 		{"guideline", "check, test or compare guidelines", runGuideline},

@@ -18,6 +18,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"bordereau/agent/identity"
+	"bordereau/governance/dataset"
+	"bordereau/governance/fault"
 	"bordereau/governance/turntoken"
 	"bordereau/tools/vin"
 	"bordereau/tools/vin/vinhttp"
@@ -126,8 +128,13 @@ func start(ctx context.Context, c config, log *slog.Logger) (s *system, err erro
 	if err != nil {
 		return nil, err
 	}
+	imports, err := dataset.NewHandler(dataset.HandlerConfig{Store: plane.store, Authorise: importer(directory), MaxBytes: maxImport, Dir: c.path("incoming")})
+	if err != nil {
+		return nil, err
+	}
 	outside := http.NewServeMux()
 	outside.Handle("/", face)
+	outside.Handle("POST /api/import", imports)
 	outside.Handle("/api/vin/", http.StripPrefix("/api", keyed(directory, vins)))
 	address, stopListening, err = listenLocal(ctx, c.Listen, outside, log)
 	if err != nil {
@@ -135,6 +142,26 @@ func start(ctx context.Context, c config, log *slog.Logger) (s *system, err erro
 	}
 	open.add(stopListening)
 	return &system{url: "http://" + address, sandboxes: sandboxes.name, organisations: organisations, stop: stop}, nil
+}
+
+// maxImport is the most bytes of one import over HTTP.
+const maxImport = 8 << 30
+
+// importer lets an organisation's admins import into it.
+func importer(directory *identity.Directory) func(*http.Request) (string, error) {
+	return func(r *http.Request) (string, error) {
+		key, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		who, err := directory.Authenticate(r.Context(), key)
+		switch {
+		case errors.Is(err, identity.ErrKey):
+			return "", &fault.Error{Code: fault.Auth, Component: "import", Message: "an API key is needed", Hint: "send it as Authorization: Bearer KEY"}
+		case err != nil:
+			return "", (&fault.Error{Code: fault.Unavailable, Component: "import", Message: "keys can't be checked now", Hint: "ask again", Retryable: true}).Because(err)
+		case who.Role != identity.Admin:
+			return "", &fault.Error{Code: fault.Denied, Component: "import", Message: "only an admin imports", Hint: "use an admin's key"}
+		}
+		return who.Org, nil
+	}
 }
 
 // keyed lets requests with an organisation's API key through, whatever the role.
