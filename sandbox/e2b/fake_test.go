@@ -32,7 +32,6 @@ type fake struct {
 	boxes   map[string]*fakeBox
 	fault   func(w http.ResponseWriter, r *http.Request) bool // answers instead when it returns true
 	cut     int                                               // how many process streams break off in the middle
-	wrongs  []string
 	started map[string]int
 }
 
@@ -341,9 +340,7 @@ func (f *fake) reconnect(w http.ResponseWriter, r *http.Request, _ string, b *fa
 
 func envelope(w io.Writer, flags byte, v any) bool {
 	text, _ := json.Marshal(v)
-	head := make([]byte, 5)
-	head[0] = flags
-	binary.BigEndian.PutUint32(head[1:], uint32(len(text)))
+	head := binary.BigEndian.AppendUint32([]byte{flags}, uint32(len(text)))
 	_, err := w.Write(append(head, text...))
 	return err == nil
 }

@@ -168,9 +168,12 @@ func (d *Driver) Create(ctx context.Context, s sandbox.Spec) (sandbox.Info, erro
 	if err != nil {
 		return sandbox.Info{}, err
 	}
-	if err := os.MkdirAll(filepath.Join(h.Tmp(), "home"), 0o700); err == nil {
-		err = os.Chown(filepath.Join(h.Tmp(), "home"), DefaultUID, DefaultUID)
-	} else {
+	dir := filepath.Join(h.Tmp(), "home")
+	err = os.MkdirAll(dir, 0o700)
+	if err == nil {
+		err = os.Chown(dir, DefaultUID, DefaultUID)
+	}
+	if err != nil {
 		h.Discard()
 		return sandbox.Info{}, sandbox.Unavailable(err, "can't make a home folder")
 	}

@@ -56,7 +56,7 @@ func (d *Driver) run(ctx context.Context, h *home.Home, r home.Record, cmd sandb
 	defer cancel(nil)
 	timer := time.AfterFunc(limit, func() { cancel(errTimeLimit) })
 	defer timer.Stop()
-	defer context.AfterFunc(d.closed, func() { cancel(errClosed) })()
+	defer context.AfterFunc(d.closed, func() { cancel(errClosed) })() //nolint:contextcheck // the driver's end is the command's too
 	begun := d.cfg.Now()
 	end, err := l.Run(running, guest.Request{
 		Args: cmd.Args, Env: d.img.Env(cmd.Env), Dir: dir, OutputBytes: r.Limits.OutputBytes,

@@ -50,11 +50,14 @@ func makeTemplate(template string, size int64) error {
 		mkfs = "mkfs.ext4"
 	}
 	inodes := min(max(size/(16<<10), 1024), 131072)
-	out, err := exec.Command(mkfs, "-q", "-F", "-b", "4096", "-m", "0", "-N", fmt.Sprint(inodes), "-O", "^resize_inode,^orphan_file", "-J", "size=4",
-		"-E", "lazy_itable_init=1,nodiscard", tmp).CombinedOutput() // #nosec G204 -- our own path
-	if err != nil && strings.Contains(string(out), "orphan_file") { // e2fsprogs before 1.47 does not know that feature
-		out, err = exec.Command(mkfs, "-q", "-F", "-b", "4096", "-m", "0", "-N", fmt.Sprint(inodes), "-O", "^resize_inode", "-J", "size=4",
+	format := func(features string) ([]byte, error) {
+		//nolint:noctx // it takes a moment, and all later homes of that size get the template, whoever asked first
+		return exec.Command(mkfs, "-q", "-F", "-b", "4096", "-m", "0", "-N", fmt.Sprint(inodes), "-O", features, "-J", "size=4",
 			"-E", "lazy_itable_init=1,nodiscard", tmp).CombinedOutput() // #nosec G204 -- our own path
+	}
+	out, err := format("^resize_inode,^orphan_file")
+	if err != nil && strings.Contains(string(out), "orphan_file") { // e2fsprogs before 1.47 does not know that feature
+		out, err = format("^resize_inode")
 	}
 	if err != nil {
 		return fmt.Errorf("make a filesystem: %w: %s", err, strings.TrimSpace(string(out)))

@@ -161,10 +161,3 @@ func (p *pool) level(ctx context.Context) {
 		}
 	}
 }
-
-// size is how many wait.
-func (p *pool) size() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.ready)
-}

@@ -163,7 +163,6 @@ type slow struct {
 	goOn  chan struct{}
 	once  sync.Once
 	runs  int
-	join  chan struct{}
 }
 
 func (s *slow) Exec(ctx context.Context, id string, cmd sandbox.Command) (sandbox.Result, error) {

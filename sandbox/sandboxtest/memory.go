@@ -155,7 +155,7 @@ func (m *Memory) to(call, id string, state sandbox.State) error {
 	})
 }
 
-// Start, Pause and Stop change the state.
+// Start starts, or goes on.
 func (m *Memory) Start(_ context.Context, id string) error { return m.to("start", id, sandbox.Running) }
 
 // Pause freezes.
