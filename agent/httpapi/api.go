@@ -120,7 +120,8 @@ func (l Limits) withDefaults() Limits {
 // Handler returns the API.
 func (a *API) Handler() http.Handler { return a.engine }
 
-// route is one endpoint. The description served at /openapi.json has exactly these.
+// route is one endpoint. Its handle gives c.Request.Context() to other packages, never c itself: gin uses a context again
+// while they may still look at it. The description served at /openapi.json has exactly these.
 type route struct {
 	method, path string
 	open         bool // needs no key
@@ -174,7 +175,7 @@ func (a *API) recover(c *gin.Context) {
 		if v == http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
 			panic(v)
 		}
-		a.c.Log.ErrorContext(c, "handler panicked", slog.Any("panic", v), slog.String("request_id", c.GetString(requestKey)), slog.String("stack", string(debug.Stack())))
+		a.c.Log.ErrorContext(c.Request.Context(), "handler panicked", slog.Any("panic", v), slog.String("request_id", c.GetString(requestKey)), slog.String("stack", string(debug.Stack())))
 		if !c.Writer.Written() {
 			a.write(c, &Error{Status: http.StatusInternalServerError, Code: Internal, Message: "internal error"})
 		}

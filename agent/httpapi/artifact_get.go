@@ -14,7 +14,7 @@ import (
 // getArtifact sends a delivered file, whole or a range of it.
 func (a *API) getArtifact(c *gin.Context) error {
 	o := owner(c)
-	x, err := a.c.Turns.Artifact(c, o, c.Param("id"))
+	x, err := a.c.Turns.Artifact(c.Request.Context(), o, c.Param("id"))
 	if err != nil {
 		return err
 	}
@@ -26,7 +26,7 @@ func (a *API) getArtifact(c *gin.Context) error {
 
 // send serves content as a download. A browser never guesses its type nor runs it; only pictures may be shown in place.
 func (a *API) send(c *gin.Context, org, sha, name, mediaType string, created time.Time) error {
-	r, size, err := a.c.Files.Open(c, org, sha)
+	r, size, err := a.c.Files.Open(c.Request.Context(), org, sha)
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ func (a *API) listArtifacts(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	all, err := a.c.Turns.Artifacts(c, owner(c), conv.ID)
+	all, err := a.c.Turns.Artifacts(c.Request.Context(), owner(c), conv.ID)
 	if err != nil {
 		return err
 	}

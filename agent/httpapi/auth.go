@@ -18,7 +18,7 @@ func (a *API) authenticate(c *gin.Context) {
 	if !ok {
 		key = c.GetHeader("X-API-Key")
 	}
-	p, err := a.c.Identity.Authenticate(c, strings.TrimSpace(key))
+	p, err := a.c.Identity.Authenticate(c.Request.Context(), strings.TrimSpace(key))
 	if err != nil {
 		a.write(c, err)
 		return
@@ -45,7 +45,7 @@ func mayRead(o journal.Owner, person string) bool {
 // conversation finds a conversation that the person may read, or with write may add to. What she may not is not there.
 func (a *API) conversation(c *gin.Context, id string, write bool) (journal.Conversation, error) {
 	o := owner(c)
-	conv, err := a.c.Conversations.Conversation(c, o, id)
+	conv, err := a.c.Conversations.Conversation(c.Request.Context(), o, id)
 	if err != nil {
 		return journal.Conversation{}, err
 	}

@@ -73,11 +73,11 @@ func (a *API) postChat(c *gin.Context) error {
 	if err := a.attach(c, o, r.ID, files); err != nil {
 		return err
 	}
-	posted, err := a.c.Conversations.Post(c, journal.Post{Owner: o, Conversation: r.ID, Create: true, MessageID: m.ID, Content: content, Model: r.Model})
+	posted, err := a.c.Conversations.Post(c.Request.Context(), journal.Post{Owner: o, Conversation: r.ID, Create: true, MessageID: m.ID, Content: content, Model: r.Model})
 	if err != nil {
 		return err
 	}
-	a.c.Log.InfoContext(c, "message accepted", slog.String("turn_id", posted.Turn.ID), slog.String("org", o.Org),
+	a.c.Log.InfoContext(c.Request.Context(), "message accepted", slog.String("turn_id", posted.Turn.ID), slog.String("org", o.Org),
 		slog.Bool("joined", posted.Joined), slog.Bool("again", posted.Again))
 	a.c.Runner.Wake()
 	return a.tail(c, posted.Turn, 0)
@@ -179,11 +179,11 @@ func (p UIPart) file() (artifact.Put, error) {
 func (a *API) attach(c *gin.Context, o journal.Owner, conversation string, files []artifact.Put) error {
 	for _, f := range files {
 		f.Org, f.Limit, f.Unpack = o.Org, a.c.Limits.Upload, a.c.Limits.Archive
-		kept, err := a.c.Files.Put(c, f)
+		kept, err := a.c.Files.Put(c.Request.Context(), f)
 		if err != nil {
 			return err
 		}
-		if _, err := a.c.Uploads.Add(c, uploadFor(o, conversation, f.Name, kept)); err != nil {
+		if _, err := a.c.Uploads.Add(c.Request.Context(), uploadFor(o, conversation, f.Name, kept)); err != nil {
 			return err
 		}
 	}

@@ -21,7 +21,7 @@ func (a *API) stopChat(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	turns, err := a.c.Turns.Turns(c, owner(c), conv.ID, journal.Page{Limit: 1})
+	turns, err := a.c.Turns.Turns(c.Request.Context(), owner(c), conv.ID, journal.Page{Limit: 1})
 	if err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func (a *API) stopChat(c *gin.Context) error {
 		c.JSON(http.StatusOK, Stopped{Turn: t.ID, Status: string(t.Outcome.Status)})
 		return nil
 	}
-	if err := a.c.Runner.Cancel(c, owner(c), t.ID); err != nil && !errors.Is(err, journal.ErrNotFound) {
+	if err := a.c.Runner.Cancel(c.Request.Context(), owner(c), t.ID); err != nil && !errors.Is(err, journal.ErrNotFound) {
 		return err
 	}
 	c.JSON(http.StatusAccepted, Stopped{Turn: t.ID, Status: "stopping"})

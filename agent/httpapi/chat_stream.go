@@ -24,14 +24,14 @@ func (a *API) streamChat(c *gin.Context) error {
 	}
 	var t journal.Turn
 	if id := c.Query("turn"); id != "" {
-		if t, err = a.c.Turns.Turn(c, owner(c), id); err != nil {
+		if t, err = a.c.Turns.Turn(c.Request.Context(), owner(c), id); err != nil {
 			return err
 		}
 		if t.Conversation != conv.ID {
 			return notFound("turn")
 		}
 	} else {
-		turns, err := a.c.Turns.Turns(c, owner(c), conv.ID, journal.Page{Limit: 1})
+		turns, err := a.c.Turns.Turns(c.Request.Context(), owner(c), conv.ID, journal.Page{Limit: 1})
 		if err != nil {
 			return err
 		}

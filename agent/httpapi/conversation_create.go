@@ -17,7 +17,7 @@ func (a *API) createConversation(c *gin.Context) error {
 	if err := readJSON(c, &r, false); err != nil {
 		return err
 	}
-	conv, err := a.c.Conversations.CreateConversation(c, owner(c), r.ID, r.Title)
+	conv, err := a.c.Conversations.CreateConversation(c.Request.Context(), owner(c), r.ID, r.Title)
 	if err != nil {
 		return err
 	}

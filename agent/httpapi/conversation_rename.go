@@ -24,7 +24,7 @@ func (a *API) renameConversation(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := a.c.Conversations.RenameConversation(c, owner(c), conv.ID, r.Title); err != nil {
+	if err := a.c.Conversations.RenameConversation(c.Request.Context(), owner(c), conv.ID, r.Title); err != nil {
 		return err
 	}
 	if conv, err = a.conversation(c, conv.ID, true); err != nil {

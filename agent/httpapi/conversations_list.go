@@ -44,7 +44,7 @@ func (a *API) listConversations(c *gin.Context) error {
 	default:
 		return invalid("of is neither me nor all", "")
 	}
-	all, err := a.c.Conversations.Conversations(c, o, p)
+	all, err := a.c.Conversations.Conversations(c.Request.Context(), o, p)
 	if err != nil {
 		return err
 	}

@@ -122,7 +122,7 @@ func (a *API) write(c *gin.Context, err error) {
 	e := *typed(err)
 	e.RequestID = c.GetString(requestKey)
 	if e.Status >= 500 {
-		a.c.Log.ErrorContext(c, "request failed", slog.String("request_id", e.RequestID), slog.String("route", c.FullPath()), slog.Any("error", err))
+		a.c.Log.ErrorContext(c.Request.Context(), "request failed", slog.String("request_id", e.RequestID), slog.String("route", c.FullPath()), slog.Any("error", err))
 	}
 	if c.Writer.Written() {
 		return // a stream has begun; its end without [DONE] tells the client

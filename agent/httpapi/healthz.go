@@ -16,7 +16,7 @@ type Healthz struct {
 }
 
 func (a *API) healthz(c *gin.Context) error {
-	ctx, cancel := context.WithTimeout(c, 3*time.Second)
+	ctx, cancel := context.WithTimeout(c.Request.Context(), 3*time.Second)
 	defer cancel()
 	h := Healthz{Status: "ok", Parts: map[string]string{}}
 	var mu sync.Mutex

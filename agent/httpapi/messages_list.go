@@ -45,7 +45,7 @@ func (a *API) listMessages(c *gin.Context) error {
 			return invalid("after is no position", "use the position of the last message that you have")
 		}
 	}
-	all, err := a.c.Conversations.Messages(c, owner(c), conv.ID, after, p.Limit)
+	all, err := a.c.Conversations.Messages(c.Request.Context(), owner(c), conv.ID, after, p.Limit)
 	if err != nil {
 		return err
 	}

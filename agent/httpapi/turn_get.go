@@ -44,7 +44,7 @@ type TurnDetail struct {
 
 // turnFor finds a turn whose conversation the person may read.
 func (a *API) turnFor(c *gin.Context) (journal.Turn, error) {
-	t, err := a.c.Turns.Turn(c, owner(c), c.Param("id"))
+	t, err := a.c.Turns.Turn(c.Request.Context(), owner(c), c.Param("id"))
 	if err != nil {
 		return journal.Turn{}, err
 	}
@@ -59,11 +59,11 @@ func (a *API) getTurn(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	steps, err := a.c.Turns.Steps(c, owner(c), t.ID)
+	steps, err := a.c.Turns.Steps(c.Request.Context(), owner(c), t.ID)
 	if err != nil {
 		return err
 	}
-	marks, err := a.c.Turns.Marks(c, owner(c), t.ID)
+	marks, err := a.c.Turns.Marks(c.Request.Context(), owner(c), t.ID)
 	if err != nil {
 		return err
 	}

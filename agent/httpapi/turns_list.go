@@ -51,7 +51,7 @@ func (a *API) listTurns(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	all, err := a.c.Turns.Turns(c, owner(c), conv.ID, p)
+	all, err := a.c.Turns.Turns(c.Request.Context(), owner(c), conv.ID, p)
 	if err != nil {
 		return err
 	}

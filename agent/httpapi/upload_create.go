@@ -57,20 +57,20 @@ func (a *API) createUpload(c *gin.Context) error {
 		return err
 	}
 	// The content is kept and looked at first: a file that is refused changes nothing.
-	kept, err := a.c.Files.Put(c, artifact.Put{Org: o.Org, Name: name, Content: c.Request.Body, Limit: a.c.Limits.Upload, SHA256: sha, Unpack: a.c.Limits.Archive})
+	kept, err := a.c.Files.Put(c.Request.Context(), artifact.Put{Org: o.Org, Name: name, Content: c.Request.Body, Limit: a.c.Limits.Upload, SHA256: sha, Unpack: a.c.Limits.Archive})
 	if err != nil {
 		return err
 	}
 	if missing {
 		// A file may come before the first message; the conversation is made for it.
-		if _, err := a.c.Conversations.CreateConversation(c, o, id, name); err != nil {
+		if _, err := a.c.Conversations.CreateConversation(c.Request.Context(), o, id, name); err != nil {
 			if errors.Is(err, journal.ErrConflict) {
 				return notFound("conversation") // another organisation's
 			}
 			return err
 		}
 	}
-	u, err := a.c.Uploads.Add(c, uploadFor(o, id, name, kept))
+	u, err := a.c.Uploads.Add(c.Request.Context(), uploadFor(o, id, name, kept))
 	if err != nil {
 		return err
 	}

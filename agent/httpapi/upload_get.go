@@ -8,7 +8,7 @@ func (a *API) getUpload(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	u, err := a.c.Uploads.Find(c, conv.Org, conv.ID, c.Param("upload"))
+	u, err := a.c.Uploads.Find(c.Request.Context(), conv.Org, conv.ID, c.Param("upload"))
 	if err != nil {
 		return err
 	}

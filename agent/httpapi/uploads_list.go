@@ -16,7 +16,7 @@ func (a *API) listUploads(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	all, err := a.c.Uploads.List(c, conv.Org, conv.ID)
+	all, err := a.c.Uploads.List(c.Request.Context(), conv.Org, conv.ID)
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func (a *API) getUsage(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	all, err := a.c.Turns.Charges(c, owner(c), t.ID)
+	all, err := a.c.Turns.Charges(c.Request.Context(), owner(c), t.ID)
 	if err != nil {
 		return err
 	}
