@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test check bench bench-sandbox sandbox-image conformance lint fmt setup setup-test build clean FORCE
+.PHONY: help demo serve test check bench bench-sandbox sandbox-image chaos conformance lint fmt setup setup-test build clean FORCE
 
 BIN := $(CURDIR)/build/bin
 TOOL := go tool -modfile=.ci/tools.mod
@@ -62,6 +62,9 @@ bench-sandbox: build ## measure sandboxes: create, exec, suspend and recover; fi
 sandbox-image: $(BIN)/gov ## build a Debian root for sandboxes into build/image (needs mmdebstrap)
 	@.ci/debian-packages mmdebstrap
 	@sandbox/image/debian/build.sh build/image $(BIN)/gov
+
+chaos: build setup-test ## kill, stop and restart the backend at every boundary of a turn; some twenty minutes
+	@BORDEREAU_CHAOS=1 go test ./agent/turn -count=1 -run 'Killed|Stopped' -timeout 40m
 
 conformance: setup-test ## the official MCP conformance suite and Inspector against the MCP server
 	@mkdir -p build/conformance
