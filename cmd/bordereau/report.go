@@ -84,7 +84,7 @@ func verifyReport(ctx context.Context, db *sql.DB, org string, raw []byte, out i
 	if err != nil {
 		return changedError{err.Error()}
 	}
-	record, err := audit.New(audit.Config{DB: db, Now: time.Now})
+	record, err := audit.New(ctx, audit.Config{DB: db, Now: time.Now})
 	if err != nil {
 		return err
 	}

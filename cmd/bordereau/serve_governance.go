@@ -93,7 +93,7 @@ func openDataPlane(ctx context.Context, c config, log *slog.Logger, open *closer
 	if err != nil {
 		return nil, err
 	}
-	if p.audit, err = audit.New(audit.Config{DB: db, Now: time.Now}); err != nil {
+	if p.audit, err = audit.New(ctx, audit.Config{DB: db, Now: time.Now}); err != nil {
 		return nil, err
 	}
 	p.gate, err = gate.New(ctx, gate.Config{

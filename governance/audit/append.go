@@ -95,10 +95,10 @@ type within struct {
 }
 
 func (w within) query(ctx context.Context, text string, args ...any) *sql.Row {
-	return w.tx.StmtContext(ctx, w.statements[text]).QueryRowContext(ctx, args...)
+	return w.tx.StmtContext(ctx, w.statements[text]).QueryRowContext(ctx, args...) //nolint:sqlclosecheck // it closes with the transaction
 }
 
 func (w within) exec(ctx context.Context, text string, args ...any) error {
-	_, err := w.tx.StmtContext(ctx, w.statements[text]).ExecContext(ctx, args...)
+	_, err := w.tx.StmtContext(ctx, w.statements[text]).ExecContext(ctx, args...) //nolint:sqlclosecheck // it closes with the transaction
 	return err
 }

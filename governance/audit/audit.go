@@ -71,14 +71,14 @@ type Log struct {
 	statements map[string]*sql.Stmt // prepared; they close with the database
 }
 
-// New returns a Log.
-func New(c Config) (*Log, error) {
+// New returns a Log. The context is for the preparing of its statements.
+func New(ctx context.Context, c Config) (*Log, error) {
 	if c.DB == nil || c.Now == nil {
 		return nil, errors.New("audit: DB and Now are required")
 	}
 	l := &Log{db: c.DB, now: c.Now, statements: map[string]*sql.Stmt{}}
 	for _, text := range []string{insertHead, takeHead, setHead, insertRow, addSpent, readSpent} {
-		stmt, err := c.DB.Prepare(text)
+		stmt, err := c.DB.PrepareContext(ctx, text) //nolint:sqlclosecheck // it lives as long as the Log and closes with the database
 		if err != nil {
 			return nil, fmt.Errorf("audit: preparing: %w", err)
 		}

@@ -32,7 +32,7 @@ func open(t *testing.T) (*sql.DB, *audit.Log) {
 
 func newLog(t *testing.T, db *sql.DB) *audit.Log {
 	t.Helper()
-	log, err := audit.New(audit.Config{DB: db, Now: time.Now})
+	log, err := audit.New(t.Context(), audit.Config{DB: db, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

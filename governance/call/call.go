@@ -116,7 +116,7 @@ func (d *Desk) Do(ctx context.Context, a Ask) ([]byte, error) {
 func (d *Desk) alone(ctx context.Context, a Ask) ([]byte, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(d.closed, func() { cancel(context.Cause(d.closed)) })()
+	defer context.AfterFunc(d.closed, func() { cancel(context.Cause(d.closed)) })() //nolint:contextcheck // the desk's end is the call's too
 	r := &running{epochs: map[int64]int{a.Epoch: 1}, stop: cancel, alone: true}
 	stopped := make(chan struct{})
 	go func() {
@@ -137,7 +137,7 @@ func (d *Desk) start(ctx context.Context, a Ask, r *running) {
 	r.mu.Unlock()
 	d.ending.Go(func() {
 		defer cancel(nil)
-		defer context.AfterFunc(d.closed, func() { cancel(context.Cause(d.closed)) })()
+		defer context.AfterFunc(d.closed, func() { cancel(context.Cause(d.closed)) })() //nolint:contextcheck // the desk's end is the call's too
 		watched := make(chan struct{})
 		deadline := d.c.Now().Add(a.Limit)
 		go func() {

@@ -98,9 +98,10 @@ func (h *handler) take(w http.ResponseWriter, r *http.Request, org string) (Impo
 	if err != nil {
 		return ImportResult{}, h.cfg.Store.unavailable("the body can't be kept", err)
 	}
+	ctx := r.Context()
 	defer func() {
 		if err := os.RemoveAll(work); err != nil {
-			h.cfg.Store.cfg.Logger.WarnContext(r.Context(), "left an upload behind", "error", err)
+			h.cfg.Store.cfg.Logger.WarnContext(ctx, "left an upload behind", "error", err)
 		}
 	}()
 	path := filepath.Join(work, name+ext)
@@ -120,7 +121,7 @@ func (h *handler) take(w http.ResponseWriter, r *http.Request, org string) (Impo
 	if ext == ".zip" {
 		file.Documents = filepath.Dir(path)
 	}
-	return h.cfg.Store.Import(r.Context(), org, Source{Files: []File{file}})
+	return h.cfg.Store.Import(ctx, org, Source{Files: []File{file}})
 }
 
 func (h *handler) spool(w http.ResponseWriter, r *http.Request, path string) error {

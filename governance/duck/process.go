@@ -44,7 +44,7 @@ func start(executable string, args []string, r openRequest) (*process, error) {
 	if err != nil {
 		return nil, closing(err, requestsOut, requestsIn)
 	}
-	cmd := exec.Command(executable, args...)
+	cmd := exec.Command(executable, args...) //nolint:noctx // a worker outlives the request that started it; kill ends it
 	cmd.Env = []string{"MALLOC_ARENA_MAX=2", "TZ=UTC", "GOTRACEBACK=none"}
 	cmd.Dir = "/"
 	cmd.ExtraFiles = []*os.File{requestsOut, answersIn}

@@ -55,8 +55,7 @@ type Writer struct {
 	s         *Store
 	org, turn string
 	out       Export
-	ctx       context.Context //nolint:containedctx // it is the bucket writer's, which has to end with it
-	cancel    context.CancelFunc
+	cancel    context.CancelFunc // of the bucket writer's context, so that it discards what was written
 	blob      *blob.Writer
 	sum       hash.Hash
 	enc       Encoder
@@ -70,9 +69,9 @@ func (s *Store) Create(ctx context.Context, org, turn string, format Format) (*W
 		return nil, errors.New("export: an export needs organisation, turn and a known format")
 	}
 	w := &Writer{s: s, org: org, turn: turn, out: Export{ID: s.c.NewID(), Format: format}, sum: sha256.New()}
-	w.ctx, w.cancel = context.WithCancel(ctx)
+	ctx, w.cancel = context.WithCancel(ctx)
 	var err error
-	if w.blob, err = s.c.Bucket.NewWriter(w.ctx, prefix+w.out.ID, &blob.WriterOptions{ContentType: "application/octet-stream"}); err != nil {
+	if w.blob, err = s.c.Bucket.NewWriter(ctx, prefix+w.out.ID, &blob.WriterOptions{ContentType: "application/octet-stream"}); err != nil {
 		w.cancel()
 		return nil, fmt.Errorf("starting an export: %w", err)
 	}

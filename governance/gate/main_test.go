@@ -71,7 +71,7 @@ func newHouse(t testing.TB, files map[string]string, o options) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log, err := audit.New(audit.Config{DB: db, Now: time.Now})
+	log, err := audit.New(t.Context(), audit.Config{DB: db, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -89,7 +89,7 @@ func (s *Server) authenticate(r *http.Request) (turntoken.Claims, *fault.Error) 
 	case err == nil:
 		return claims, nil
 	case errors.Is(err, turntoken.ErrUnavailable):
-		s.refused(r, token, sandbox, "unavailable")
+		_ = s.refused(r, token, sandbox, "unavailable") // recorded like any other; what the caller is told is below
 		return turntoken.Claims{}, (&fault.Error{
 			Code: fault.Unavailable, Component: "turn", Message: "nobody can tell whether the turn is live", Hint: "ask again in a moment", Retryable: true,
 		}).Because(err)

@@ -167,7 +167,7 @@ func TestDescriptionIsTheDocumentation(t *testing.T) {
 			got[r.Name] = append(got[r.Name], strings.TrimSpace(c.Name+" "+c.Type+" "+c.Meaning))
 			names = append(names, c.Name)
 		}
-		if diff := cmp.Diff([]string(catalogue[r.Name]), names); diff != "" {
+		if diff := cmp.Diff(catalogue[r.Name], names); diff != "" {
 			t.Errorf("%s: the policy governs other columns than are described\n%s", r.Name, diff)
 		}
 	}

@@ -50,7 +50,7 @@ func real(t testing.TB) (*mcpservertest.Bed, *audit.Log) { //nolint:predeclared 
 	if err != nil {
 		t.Fatal(err)
 	}
-	log, err := audit.New(audit.Config{DB: db, Now: time.Now})
+	log, err := audit.New(t.Context(), audit.Config{DB: db, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -193,9 +193,9 @@ const (
 func (r *reader) limits(n *yaml.Node, what string) Limits {
 	f := r.mapping(n, what, []string{"rows", "bytes", "seconds", "memory"}, nil)
 	l := Limits{
-		Rows:   int(r.number(f["rows"], what+".rows", 1, 100_000_000)),
+		Rows:   int(r.number(f["rows"], what+".rows", 100_000_000)),
 		Bytes:  r.size(f["bytes"], what+".bytes", 1024, 1<<40),
-		Time:   time.Duration(r.number(f["seconds"], what+".seconds", 1, 3600)) * time.Second,
+		Time:   time.Duration(r.number(f["seconds"], what+".seconds", 3600)) * time.Second,
 		Memory: r.size(f["memory"], what+".memory", minMemory, maxMemory),
 	}
 	return l
@@ -208,19 +208,20 @@ func (r *reader) budget(n *yaml.Node, name string) Budget {
 	}
 	f := r.mapping(n, what, []string{"queries", "seconds", "bytes"}, nil)
 	return Budget{
-		Queries: r.number(f["queries"], what+".queries", 1, 1<<40),
-		Run:     time.Duration(r.number(f["seconds"], what+".seconds", 1, 1<<30)) * time.Second,
+		Queries: r.number(f["queries"], what+".queries", 1<<40),
+		Run:     time.Duration(r.number(f["seconds"], what+".seconds", 1<<30)) * time.Second,
 		Bytes:   r.size(f["bytes"], what+".bytes", 1, 1<<60),
 	}
 }
 
-func (r *reader) number(n *yaml.Node, what string, low, high int64) int64 {
+// number reads a whole number from 1 to high.
+func (r *reader) number(n *yaml.Node, what string, high int64) int64 {
 	if n == nil {
 		return 0
 	}
 	v, err := strconv.ParseInt(n.Value, 10, 64)
-	if err != nil || v < low || v > high {
-		r.problem(n, "%s: want a whole number from %d to %d", what, low, high)
+	if err != nil || v < 1 || v > high {
+		r.problem(n, "%s: want a whole number from 1 to %d", what, high)
 	}
 	return v
 }

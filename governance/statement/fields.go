@@ -6,9 +6,6 @@ import (
 	"strings"
 )
 
-// parameterName is what DuckDB prints without quotes as it stands, so nothing else may be in it.
-var parameterName = regexp.MustCompile(`^[A-Za-z0-9_]{1,64}$`)
-
 // plainWord is a name that takes no quotes anywhere.
 var plainWord = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.]{0,63}$`)
 

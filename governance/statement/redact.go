@@ -10,7 +10,6 @@ import (
 type root struct {
 	refs  [][]string
 	names []string
-	loose bool // holds nothing but literals so far
 }
 
 // literal is a constant of the text.

@@ -92,7 +92,7 @@ func (d *documentStore) open(root, path string) (*os.File, string, error) {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil, fmt.Sprintf("there is no file %q", path), nil
 		case err != nil:
-			return nil, fmt.Sprintf("%q can't be opened", path), nil
+			return nil, fmt.Sprintf("%q can't be opened", path), nil //nolint:nilerr // the document's problem, told as such; the import goes on
 		case info.Mode()&fs.ModeSymlink != 0:
 			return nil, fmt.Sprintf("%q goes over a symbolic link", path), nil
 		case i == len(parts)-1 && !info.Mode().IsRegular():
@@ -102,7 +102,7 @@ func (d *documentStore) open(root, path string) (*os.File, string, error) {
 	// Should a link or a pipe take the file's place meanwhile, it is refused here, and a link out of the folder by os.Root.
 	f, err := r.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, fmt.Sprintf("%q can't be opened", path), nil
+		return nil, fmt.Sprintf("%q can't be opened", path), nil //nolint:nilerr // the document's problem, told as such; the import goes on
 	}
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		return nil, fmt.Sprintf("%q is not a file", path), f.Close()

@@ -33,7 +33,7 @@ func ReadNDJSON(file string, r io.Reader, sink Sink) error {
 			}
 		}
 		if err != nil {
-			return nil
+			return nil //nolint:nilerr // it is io.EOF: all is read
 		}
 	}
 }
