@@ -14,7 +14,6 @@ type evaluation struct {
 	g              *guideline.Guideline
 	sheet          *sheet
 	decoder        Decoder
-	dataDate       string
 	geo            *geography
 	today          time.Time
 	effective      time.Time

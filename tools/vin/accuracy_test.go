@@ -69,11 +69,12 @@ func TestMakeAndYearOfAllAnswers(t *testing.T) {
 		} else if known[a.VIN+" make"] == "" {
 			t.Errorf("%s (%s): make is %q instead of %q", a.VIN, a.Quality, r.Make(), a.Make)
 		}
-		if a.Year == 0 || r.Year() == a.Year {
+		switch {
+		case a.Year == 0 || r.Year() == a.Year:
 			years++
-		} else if known[a.VIN+" year"] == "" {
+		case known[a.VIN+" year"] == "":
 			t.Errorf("%s (%s): year is %d instead of %d", a.VIN, a.Quality, r.Year(), a.Year)
-		} else if !hasCandidate(&r, a.Year) {
+		case !hasCandidate(&r, a.Year):
 			t.Errorf("%s: the true year %d is no candidate", a.VIN, a.Year)
 		}
 		if a.Quality == "vpic-derived" && known[a.VIN+" all"] == "" {

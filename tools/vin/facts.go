@@ -183,7 +183,7 @@ func (p *pass) addDefaults() {
 		if e.Lookup != "" || e.Type == "lookup" {
 			if def.Value == "0" {
 				f.text = notApplicable
-			} else if id, err := strconv.Atoi(def.Value); err == nil && e.Present {
+			} else if id, err := strconv.ParseInt(def.Value, 10, 32); err == nil && e.Present {
 				f.id = int32(id)
 				f.text, _ = p.d.data.Lookup(e.Lookup, f.id)
 			} else {

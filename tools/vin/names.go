@@ -212,7 +212,7 @@ func distance(a, b string) int {
 	}
 	var two, one, row [41]int
 	for j := range len(b) + 1 {
-		one[j] = j
+		one[j] = j //nolint:gosec // j is at most 40, as is each length
 	}
 	for i := 1; i <= len(a); i++ {
 		row[0] = i
@@ -223,7 +223,7 @@ func distance(a, b string) int {
 			}
 			row[j] = min(row[j-1]+1, one[j]+1, one[j-1]+cost)
 			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], two[j-2]+1)
+				row[j] = min(row[j], two[j-2]+1) //nolint:gosec // j is 2 to 40 here
 			}
 		}
 		two, one = one, row

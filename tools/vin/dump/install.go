@@ -45,7 +45,6 @@ func (i Install) Run(ctx context.Context) (*vpic.DataSet, error) {
 	if err := vpic.Write(f, tables); err != nil {
 		return nil, err
 	}
-	tables = nil
 	if err := errors.Join(f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
 		return nil, fmt.Errorf("writing the VIN data set: %w", err)
 	}

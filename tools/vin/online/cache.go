@@ -53,7 +53,7 @@ func (c *SQLCache) Put(ctx context.Context, queries []Query, answers []map[strin
 	if err != nil {
 		return fmt.Errorf("keeping answers: %w", err)
 	}
-	defer tx.Rollback()
+	defer func() { _ = tx.Rollback() }() // after Commit it does nothing; before, the error at hand is the one to tell
 	for i, q := range queries {
 		kept := map[string]string{}
 		for name, v := range answers[i] {

@@ -229,13 +229,13 @@ func (b *build) pickNames() {
 	models, makes, makers := map[int32]bool{}, map[int32]bool{}, map[int32]bool{}
 	if e, ok := b.elementAt[ElementModel]; ok {
 		for _, v := range b.valueLists[e] {
-			if id, err := strconv.Atoi(b.t.Values.List[v]); err == nil {
+			if id, err := strconv.ParseInt(b.t.Values.List[v], 10, 32); err == nil {
 				models[int32(id)] = true
 			}
 		}
 	}
 	for _, s := range b.t.SpecFacts {
-		if id, err := strconv.Atoi(s.Value); err == nil && s.Element == ElementModel {
+		if id, err := strconv.ParseInt(s.Value, 10, 32); err == nil && s.Element == ElementModel {
 			models[int32(id)] = true
 		}
 	}
