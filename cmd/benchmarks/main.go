@@ -58,7 +58,7 @@ func run(ctx context.Context, args []string, log io.Writer) error {
 		}
 		results = append(results, parse(pkg, raw)...)
 	}
-	return os.WriteFile(*out, page(results), 0o644) //nolint:gosec // a page of the documentation is for everybody
+	return os.WriteFile(*out, page(results), 0o644)
 }
 
 // list finds the packages that have benchmarks.

@@ -126,7 +126,7 @@ func ask(ctx context.Context, c *askClient, q askQuestion, events askEvents) (as
 		if ctx.Err() != nil {
 			f.stop(ctx)
 			f.result.Outcome.Status = journal.Cancelled
-			return f.result, nil
+			return f.result, nil //nolint:nilerr // it was stopped: that is how the turn ended, and no error
 		}
 		return f.result, err
 	}

@@ -44,7 +44,7 @@ func runModelServer(ctx context.Context, args []string, std stdio) error {
 			return usagef("the script %s has no replies", *script)
 		}
 	}
-	l, err := net.Listen("tcp", *listen)
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", *listen)
 	if err != nil {
 		return fmt.Errorf("listening: %w", err)
 	}

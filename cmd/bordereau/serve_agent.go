@@ -95,7 +95,7 @@ func serveAgent(ctx context.Context, c config, p agentParts, open *closers) (htt
 		return nil, err
 	}
 	open.add(func() error { runner.Stop(); return nil })
-	api, err := httpapi.New(httpapi.Config{
+	api, err := httpapi.New(httpapi.Config{ //nolint:contextcheck // its handlers have the contexts of their requests
 		Identity: p.directory, Conversations: p.journal, Turns: p.journal, Events: turn.Events{Journal: p.journal, Buffer: buffer}, Runner: runner,
 		Models: models, Files: files, Uploads: p.library, Log: p.log, Health: []httpapi.Health{{Name: "journal", Check: p.journal.Ping}},
 	})

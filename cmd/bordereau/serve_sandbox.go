@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 
@@ -169,7 +168,7 @@ func (w *workspaces) Release(sandboxID string) {
 
 // clearSandboxes deletes all sandboxes of a data folder that is going to be removed.
 func clearSandboxes(ctx context.Context, c config, log *slog.Logger) error {
-	if _, err := os.Stat(filepath.Join(c.path("sandboxes"))); os.IsNotExist(err) {
+	if _, err := os.Stat(c.path("sandboxes")); os.IsNotExist(err) {
 		return nil
 	}
 	driver, err := local.New(ctx, localConfig(c, log, nil))

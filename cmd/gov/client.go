@@ -161,7 +161,7 @@ func (c *client) request(ctx context.Context, method, name string, params map[st
 		if ctx.Err() != nil {
 			return &fault{Code: "interrupted", Component: "gov", Message: "stopped"}
 		}
-		return broken("door", "governance can't be reached: "+err.Error(), "the door is open only while a turn runs")
+		return broken("governance can't be reached: "+err.Error(), "the door is open only while a turn runs")
 	}
 	defer func() { _ = answer.Body.Close() }()
 	return c.answer(answer, into)
@@ -187,7 +187,7 @@ func (c *client) answer(r *http.Response, into any) error {
 	if !strings.HasPrefix(r.Header.Get("Content-Type"), "text/event-stream") {
 		raw, err := io.ReadAll(body)
 		if err != nil {
-			return broken("door", "the answer broke off", "ask again")
+			return broken("the answer broke off", "ask again")
 		}
 		var m message
 		if json.Unmarshal(raw, &m) != nil || m.Error == nil && m.Result == nil {
@@ -200,7 +200,7 @@ func (c *client) answer(r *http.Response, into any) error {
 		if data, ok := strings.CutPrefix(line, "data: "); ok {
 			var m message
 			if json.Unmarshal([]byte(data), &m) != nil {
-				return broken("door", "the answer can't be read", "ask again")
+				return broken("the answer can't be read", "ask again")
 			}
 			if m.Method == "" {
 				return m.take(into)
@@ -210,7 +210,7 @@ func (c *client) answer(r *http.Response, into any) error {
 			}
 		}
 		if err != nil {
-			return broken("door", "the answer broke off", "ask again")
+			return broken("the answer broke off", "ask again")
 		}
 	}
 }

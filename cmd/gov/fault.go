@@ -50,6 +50,7 @@ func (f *fault) print(w io.Writer) {
 	}
 }
 
-func broken(component, message, hint string) *fault {
-	return &fault{Code: "unavailable", Component: component, Message: message, Hint: hint, Retryable: true}
+// broken is a failure of the way to governance.
+func broken(message, hint string) *fault {
+	return &fault{Code: "unavailable", Component: "door", Message: message, Hint: hint, Retryable: true}
 }

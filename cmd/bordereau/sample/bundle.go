@@ -44,15 +44,6 @@ func (p *paper) get(name string) string {
 	return ""
 }
 
-func (p *paper) drop(name string) {
-	for i := range p.fields {
-		if p.fields[i].name == name {
-			p.fields = append(p.fields[:i:i], p.fields[i+1:]...)
-			return
-		}
-	}
-}
-
 func (p *paper) table(name string) *sheetTable {
 	for _, t := range p.tables {
 		if t.name == name {
@@ -79,19 +70,17 @@ func (t *sheetTable) remove(row int) { t.rows = append(t.rows[:row:row], t.rows[
 
 // bundle is a submission being invented: clean first, then spoilt as its plan says.
 type bundle struct {
-	id, carrier   string
-	effective     time.Time
-	received      time.Time
-	home          place
-	units         int // power units
-	papers        []*paper
-	expect        []Planted
-	weak          map[string]bool // "kind/field" to extract with hardly any confidence
-	insuredName   string
-	broker        string
-	driversOf     []string // names
-	minYear       int
-	hasInjections []string
+	id, carrier string
+	effective   time.Time
+	received    time.Time
+	home        place
+	units       int // power units
+	papers      []*paper
+	expect      []Planted
+	weak        map[string]bool // "kind/field" to extract with hardly any confidence
+	insuredName string
+	broker      string
+	driversOf   []string // names
 }
 
 func (b *bundle) paper(kind string) *paper {

@@ -96,7 +96,7 @@ type planned struct {
 
 // plan spreads the plants: three of five submissions are spoilt, and every carrier meets every plant before one comes again.
 // Those of today take the plants from the start, so that a day's report shows many kinds.
-func plan(n, now int) []planned {
+func plan(n int) []planned {
 	var all []plant
 	for _, list := range [][]plant{companyPlants(), fleetPlants(), driverPlants(), lossPlants(), operationPlants()} {
 		all = append(all, list...)

@@ -46,7 +46,7 @@ func Generate(ctx context.Context, cfg Config, id string) (*Org, error) {
 	today := time.Date(cfg.Today.Year(), cfg.Today.Month(), cfg.Today.Day(), 0, 0, 0, 0, time.UTC)
 	org := &Org{ID: id, Name: orgNames[id], Submissions: make([]*Submission, size[0])}
 	arrivals := arrivals(today, size[0], size[1], cfg.Seed)
-	plans := plan(size[0], size[1])
+	plans := plan(size[0])
 	book, err := newBlank()
 	if err != nil {
 		return nil, err

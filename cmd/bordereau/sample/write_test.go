@@ -109,7 +109,7 @@ func TestEveryPlantForEveryCarrier(t *testing.T) {
 			total++
 		}
 	}
-	for _, p := range plan(sizes["northgate"][0], sizes["northgate"][1]) {
+	for _, p := range plan(sizes["northgate"][0]) {
 		for _, one := range p.plants {
 			seen[one.name][p.carrier]++
 		}
