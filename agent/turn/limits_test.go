@@ -38,7 +38,7 @@ func TestLimitsCutShortWithLastWordsAndFiles(t *testing.T) {
 		"steps":         {Steps: 6},
 		"tokens":        {Tokens: 1000},
 		"money":         {CostMicros: 500},
-		"deadline":      {Wall: 300 * time.Millisecond},
+		"deadline":      {Wall: 6 * time.Second, Steps: 1000}, // a quarter of it is kept for the last words: enough on a busy machine
 		"person_budget": {PersonTokens: 600},
 		"org_budget":    {OrgCostMicros: 300},
 	} {
@@ -47,7 +47,11 @@ func TestLimitsCutShortWithLastWordsAndFiles(t *testing.T) {
 			b := reportTools()
 			slow := b.tools["write"]
 			b.tools["write"] = func(ctx context.Context, c turn.Call) (turn.Result, error) {
-				time.Sleep(2 * time.Millisecond)
+				pause := 2 * time.Millisecond
+				if reason == "deadline" {
+					pause = 200 * time.Millisecond
+				}
+				time.Sleep(pause)
 				return slow(ctx, c)
 			}
 			h := newHouse(t, busy, b)
