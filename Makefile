@@ -49,9 +49,10 @@ $(BIN)/runsc: .ci/runsc.mod .ci/runsc.sum
 	@touch $@
 
 # The race detector watches the parts that share memory between goroutines. The others compute on much data, which it slows
-# down tenfold, or start the whole product.
-RACED := ./agent/... ./governance/... ./sandbox/... ./migrations/... ./cmd/gov/... ./cmd/guest/... ./cmd/sandboxd/...
-PLAIN := . ./cmd/benchmarks/... ./cmd/bordereau/... ./cmd/vpicbuild/... ./reports/... ./tools/...
+# down tenfold, hold attacks against their deadlines, or start the whole product.
+PLAIN := . ./cmd/benchmarks/... ./cmd/bordereau/... ./cmd/vpicbuild/... ./reports/... ./tools/... ./governance/gate/... ./governance/statement/...
+RACED := ./agent/... ./sandbox/... ./migrations/... ./cmd/gov/... ./cmd/guest/... ./cmd/sandboxd/... \
+	$(addprefix ./governance/,audit/... call/... dataset/... duck/... export/... fault/... mcpserver/... policy/... run/... turntoken/...)
 
 test: setup-test build ## do all set-up and run all tests
 	@$(TOOL) gotestsum --format pkgname-and-test-fails --hide-summary skipped -- -timeout 20m $(PLAIN)
