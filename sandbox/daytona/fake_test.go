@@ -195,8 +195,9 @@ func (f *fake) tools(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	f.mu.Lock()
 	b := f.boxes[id]
+	gone := b == nil || b.state == "destroyed"
 	f.mu.Unlock()
-	if b == nil || b.state == "destroyed" {
+	if gone {
 		wrong(w, 400, "failed to get runner info", "BAD_REQUEST", "PROXY")
 		return
 	}

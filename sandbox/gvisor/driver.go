@@ -178,7 +178,6 @@ func (d *Driver) Create(ctx context.Context, s sandbox.Spec) (sandbox.Info, erro
 		return sandbox.Info{}, sandbox.Unavailable(err, "can't make a home folder")
 	}
 	if err := d.boot(ctx, h); err != nil {
-		_ = d.halt(context.WithoutCancel(ctx), h)
 		h.Discard()
 		return sandbox.Info{}, sandbox.Unavailable(err, "can't start sandbox %q", s.ID)
 	}
@@ -186,8 +185,31 @@ func (d *Driver) Create(ctx context.Context, s sandbox.Spec) (sandbox.Info, erro
 	return h.Info(Name), nil
 }
 
-// boot starts the runtime of a home whose Mu is held.
+// boots is how often a runtime that died at its start is started again: on a busy machine runsc's own process is sometimes
+// gone before it says that it is there ("cannot read client sync file").
+const boots = 3
+
+// boot starts the runtime of a home whose Mu is held, or leaves it stopped.
 func (d *Driver) boot(ctx context.Context, h *home.Home) error {
+	var failed error
+	for range boots {
+		err := d.bootOnce(ctx, h)
+		if err == nil {
+			return nil
+		}
+		failed = errors.Join(failed, err)
+		if err := d.halt(context.WithoutCancel(ctx), h); err != nil {
+			return errors.Join(failed, err)
+		}
+		if ctx.Err() != nil {
+			break
+		}
+		d.cfg.Log.WarnContext(ctx, "a sandbox's runtime did not start", slog.String("sandbox", h.Record().ID), slog.Any("error", err))
+	}
+	return failed
+}
+
+func (d *Driver) bootOnce(ctx context.Context, h *home.Home) error {
 	if err := h.Mount(); err != nil {
 		return err
 	}
@@ -299,9 +321,7 @@ func (d *Driver) Start(ctx context.Context, id string) error {
 			err = h.Update(func(r *home.Record) { r.State = sandbox.Running })
 		}
 	case sandbox.Stopped:
-		if err = d.boot(ctx, h); err != nil {
-			err = errors.Join(err, d.halt(context.WithoutCancel(ctx), h))
-		}
+		err = d.boot(ctx, h)
 	case sandbox.Running, sandbox.Creating, sandbox.Gone:
 	}
 	if err != nil {
