@@ -32,14 +32,9 @@ build: setup $(BIN)/bordereau $(BIN)/gov $(BIN)/guest $(BIN)/sandboxd ## build t
 $(BIN)/bordereau: FORCE
 	@go build -o $@ ./cmd/bordereau
 
-$(BIN)/gov: FORCE
-	@CGO_ENABLED=0 go build -ldflags='-s -w' -o $@ ./cmd/gov
-
-$(BIN)/guest: FORCE
-	@CGO_ENABLED=0 go build -ldflags='-s -w' -o $@ ./cmd/guest
-
-$(BIN)/sandboxd: FORCE
-	@CGO_ENABLED=0 go build -ldflags='-s -w' -o $@ ./cmd/sandboxd
+# What runs beside or inside sandboxes: small and static.
+$(BIN)/gov $(BIN)/guest $(BIN)/sandboxd &: FORCE
+	@CGO_ENABLED=0 go build -ldflags='-s -w' -o $(BIN)/ ./cmd/gov ./cmd/guest ./cmd/sandboxd
 
 # gVisor's runtime, from its Go module at the version that .ci/runsc.mod pins; some three minutes the first time.
 $(BIN)/runsc: .ci/runsc.mod .ci/runsc.sum

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"bordereau/cmd/bordereau/sample"
 	"bordereau/governance/dataset"
 	"bordereau/tools/vin"
@@ -35,22 +37,29 @@ func importSample(ctx context.Context, c config, log *slog.Logger, std stdio, to
 	}
 	folder := c.path("sample")
 	defer func() { _ = os.RemoveAll(folder) }()
+	group, ctx := errgroup.WithContext(ctx)
 	for _, id := range sample.Orgs() {
-		org, err := sample.Generate(ctx, sample.Config{Today: today, Seed: sampleSeed, Decoder: decoder}, id)
-		if err != nil {
-			return err
-		}
-		dir := filepath.Join(folder, id)
-		if err := org.Write(dir); err != nil {
-			return err
-		}
-		source, err := dataset.SourceOf(dir)
-		if err != nil {
-			return err
-		}
-		if _, err := store.Import(ctx, id, source); err != nil {
-			return fmt.Errorf("importing the sample organisation %s: %w", id, err)
-		}
+		group.Go(func() error {
+			org, err := sample.Generate(ctx, sample.Config{Today: today, Seed: sampleSeed, Decoder: decoder}, id)
+			if err != nil {
+				return err
+			}
+			dir := filepath.Join(folder, id)
+			if err := org.Write(dir); err != nil {
+				return err
+			}
+			source, err := dataset.SourceOf(dir)
+			if err != nil {
+				return err
+			}
+			if _, err := store.Import(ctx, id, source); err != nil {
+				return fmt.Errorf("importing the sample organisation %s: %w", id, err)
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
 	}
 	fmt.Fprintf(std.Out, "Invented and imported %d sample organisations in %.1f s\n", len(sample.Orgs()), time.Since(began).Seconds())
 	return nil
