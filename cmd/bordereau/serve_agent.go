@@ -13,12 +13,14 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
+	goredis "github.com/redis/go-redis/v9"
 
 	"bordereau/agent/artifact"
 	"bordereau/agent/httpapi"
 	"bordereau/agent/identity"
 	"bordereau/agent/journal"
 	"bordereau/agent/stream"
+	"bordereau/agent/stream/redis"
 	"bordereau/agent/toolbox"
 	"bordereau/agent/turn"
 	"bordereau/governance/turntoken"
@@ -83,7 +85,10 @@ func serveAgent(ctx context.Context, c config, p agentParts, open *closers) (htt
 	if err != nil {
 		return nil, err
 	}
-	buffer := stream.NewMemory(stream.MemoryConfig{})
+	buffer, err := openBuffer(ctx, c, open)
+	if err != nil {
+		return nil, err
+	}
 	runner, err := turn.NewRunner(turn.Config{
 		Journal: p.journal, Buffer: buffer, Models: models, Toolbox: tools, Names: names{p.directory}, Log: p.log, NewID: uuid.NewString, Metrics: p.metrics,
 		Turns: c.Turns.Runners, Limits: turn.Limits{Steps: c.Turns.Steps, CostMicros: c.Turns.CostMicros, Wall: c.Turns.Deadline},
@@ -103,6 +108,28 @@ func serveAgent(ctx context.Context, c config, p agentParts, open *closers) (htt
 		return nil, err
 	}
 	return api.Handler(), nil
+}
+
+// openBuffer is where events are kept while a turn runs: in this process, or in the Redis that all replicas share.
+func openBuffer(ctx context.Context, c config, open *closers) (stream.Buffer, error) {
+	if c.Events == "" {
+		return stream.NewMemory(stream.MemoryConfig{}), nil
+	}
+	options, err := goredis.ParseURL(c.Events)
+	if err != nil {
+		return nil, fmt.Errorf("configuration: events: %w", err)
+	}
+	client := goredis.NewClient(options)
+	open.add(client.Close)
+	buffer, err := redis.New(redis.Config{Client: client})
+	if err != nil {
+		return nil, err
+	}
+	if err := buffer.Start(ctx); err != nil {
+		return nil, fmt.Errorf("events: %w", err)
+	}
+	open.add(func() error { buffer.Stop(); return nil })
+	return buffer, nil
 }
 
 // names greets organisations by their names.
