@@ -1,0 +1,66 @@
+package main
+
+import (
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func load(t *testing.T, text string, args ...string) (config, error) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "c.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return loadConfig(flag.NewFlagSet("t", flag.ContinueOnError), append([]string{"--config", file}, args...), stdio{Err: io.Discard, Env: func(string) string { return "" }})
+}
+
+func TestConfigurationThatIsRefused(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"lissen: x":                          "lissen",
+		"listen: 0.0.0.0:8700":               "behind_tls_proxy",
+		"listen: 8700":                       "is not host:port",
+		"governance: {listen: '10.1.1.1:1'}": "behind_tls_proxy",
+		"models: {default: anthropic}":       "ANTHROPIC_API_KEY",
+		"models: {default: openai}":          "models.openai.model",
+		"turns: {runners: 0}":                "runners",
+		"data: [a":                           "yaml",
+	} {
+		if _, err := load(t, text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v, want one that names %q", text, err, want)
+		}
+	}
+}
+
+func TestFlagsGoBeforeTheFile(t *testing.T) {
+	t.Parallel()
+	c, err := load(t, "listen: 0.0.0.0:1\nbehind_tls_proxy: true\ndata: /a\n", "--data", "/b")
+	if err != nil || c.Data != "/b" || c.Listen != "0.0.0.0:1" || c.Governance.Workers != defaults().Governance.Workers {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+func TestSecretsAreMadeOnceAndNeverGuessed(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "keys", "stamp")
+	first, err := secret(file, 32)
+	if err != nil || len(first) != 32 {
+		t.Fatal(first, err)
+	}
+	if again, err := secret(file, 32); err != nil || string(again) != string(first) {
+		t.Errorf("another secret the second time, %v", err)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	if err := os.WriteFile(file, []byte("short"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := secret(file, 32); err == nil {
+		t.Error("a cut secret was taken")
+	}
+}
