@@ -47,11 +47,11 @@ func TestFlagsGoBeforeTheFile(t *testing.T) {
 func TestSecretsAreMadeOnceAndNeverGuessed(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "keys", "stamp")
-	first, err := secret(file, 32)
-	if err != nil || len(first) != 32 {
+	first, err := secret(file)
+	if err != nil || len(first) != secretBytes {
 		t.Fatal(first, err)
 	}
-	if again, err := secret(file, 32); err != nil || string(again) != string(first) {
+	if again, err := secret(file); err != nil || string(again) != string(first) {
 		t.Errorf("another secret the second time, %v", err)
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
@@ -60,7 +60,7 @@ func TestSecretsAreMadeOnceAndNeverGuessed(t *testing.T) {
 	if err := os.WriteFile(file, []byte("short"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := secret(file, 32); err == nil {
+	if _, err := secret(file); err == nil {
 		t.Error("a cut secret was taken")
 	}
 }

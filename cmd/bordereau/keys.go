@@ -10,18 +10,21 @@ import (
 	"path/filepath"
 )
 
-// secret reads a random secret of n bytes from the data folder, or makes it on first use.
-func secret(file string, n int) ([]byte, error) {
+// secretBytes is the length of every secret, which is also that of an Ed25519 seed.
+const secretBytes = ed25519.SeedSize
+
+// secret reads a random secret from the data folder, or makes it on first use.
+func secret(file string) ([]byte, error) {
 	raw, err := os.ReadFile(file)
 	switch {
-	case err == nil && len(raw) == n:
+	case err == nil && len(raw) == secretBytes:
 		return raw, nil
 	case err == nil:
-		return nil, fmt.Errorf("secret %s holds %d bytes instead of %d: restore it from a backup, or remove it and restart", file, len(raw), n)
+		return nil, fmt.Errorf("secret %s holds %d bytes instead of %d: restore it from a backup, or remove it and restart", file, len(raw), secretBytes)
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("reading a secret: %w", err)
 	}
-	raw = make([]byte, n)
+	raw = make([]byte, secretBytes)
 	if _, err := rand.Read(raw); err != nil {
 		return nil, fmt.Errorf("making a secret: %w", err)
 	}
@@ -47,7 +50,7 @@ func secret(file string, n int) ([]byte, error) {
 
 // signingKey is the key that turn tokens are signed with.
 func signingKey(file string) (ed25519.PrivateKey, error) {
-	seed, err := secret(file, ed25519.SeedSize)
+	seed, err := secret(file)
 	if err != nil {
 		return nil, err
 	}

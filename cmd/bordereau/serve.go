@@ -74,7 +74,7 @@ func start(ctx context.Context, c config, log *slog.Logger) (s *system, err erro
 	if err != nil {
 		return nil, err
 	}
-	stamp, err := secret(c.path("keys", "stamp"), 32)
+	stamp, err := secret(c.path("keys", "stamp"))
 	if err != nil {
 		return nil, err
 	}
