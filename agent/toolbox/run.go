@@ -65,6 +65,10 @@ func (s *session) run(ctx context.Context, c turn.Call) (turn.Result, error) {
 	if lost(err) {
 		return s.lostWhileRunning(ctx, id, err)
 	}
+	// The backend that ran this script died with it: nobody can tell how far it came.
+	if errors.Is(err, sandbox.ErrInterrupted) {
+		return turn.Result{}, errors.Join(turn.ErrUnknownOutcome, err)
+	}
 	if err != nil {
 		return turn.Result{}, err
 	}

@@ -232,6 +232,18 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// A script that was under way when its backend was killed has an unknown outcome: the turn goes on with that, it doesn't fail.
+func TestRunWhoseBackendDiedIsUnknown(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	tools := r.open(t, 2)
+	r.boxes.failNext = []error{&sandbox.Fault{Kind: sandbox.ErrInterrupted, Text: "was under way when the process that drove it died"}}
+	c := turn.Call{ID: "x", Name: "run", Key: "t-1:78", Again: true, Input: []byte(`{"script":"true"}`)}
+	if _, err := tools.Call(t.Context(), c); !errors.Is(err, turn.ErrUnknownOutcome) {
+		t.Errorf("error %v", err)
+	}
+}
+
 // A step that ran before, and whose result nobody has, is not run twice.
 func TestRunAgainIsUnknown(t *testing.T) {
 	t.Parallel()
