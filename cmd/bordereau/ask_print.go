@@ -60,7 +60,7 @@ func (p *askPrinter) Event(e askEvent) {
 	case "tool-output-available":
 		p.ended(e.ToolCallID, outputNote(p.tool(e.ToolCallID), e.Output))
 	case "tool-output-error":
-		p.ended(e.ToolCallID, "failed: "+oneLine(e.ErrorText, 300))
+		p.ended(e.ToolCallID, "; failed: "+oneLine(e.ErrorText, 300))
 	default:
 		p.data(e)
 	}
