@@ -41,19 +41,41 @@ func (p *pass) makeAndMaker() {
 // convert computes displacements from one another where the data gives only one.
 func (p *pass) convert() {
 	n := len(p.filled)
-	for _, c := range p.d.data.Conversions {
+	for i, c := range p.d.data.Conversions {
 		to := p.d.data.ElementIndex(c.To)
 		from := p.d.data.ElementIndex(c.From)
 		if to < 0 || from < 0 || p.set[to] || !p.set[from] || !contains(p.filled[:n], from) {
 			continue
 		}
 		f := p.best[from]
-		value, ok := calculate(f.text, c)
-		if !ok {
-			value = "0" // as NHTSA does when the arithmetic fails
-		}
+		value := p.d.converted(f.text, i, c)
 		p.put(to, found{source: SourceConversion, priority: priorityFormula, key: f.key, schema: f.schema, group: f.group, id: -1, text: value})
 	}
+}
+
+// conversion is one value that was converted.
+type conversion struct {
+	text string
+	rule int // in the data set's conversions
+}
+
+// maxConverted bounds what is remembered; the data set has some hundred displacements.
+const maxConverted = 10_000
+
+// converted calculates, or remembers: exact decimals are slow, and the same few displacements come again and again.
+func (d *Decoder) converted(text string, rule int, c vpic.Conversion) string {
+	known := conversion{text, rule}
+	if v, ok := d.conversions.Load(known); ok {
+		return v.(string) //nolint:forcetypeassert // nothing else is stored
+	}
+	value, ok := calculate(text, c)
+	if !ok {
+		value = "0" // as NHTSA does when the arithmetic fails
+	}
+	if d.remembered.Add(1) <= maxConverted {
+		d.conversions.Store(known, value)
+	}
+	return value
 }
 
 func contains(list []int32, n int32) bool {

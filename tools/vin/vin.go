@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"bordereau/tools/vin/vpic"
@@ -26,6 +27,9 @@ type Decoder struct {
 	spellings map[string][]string
 	// modelsOf lists the models of a make; it is made when two models differ for the first time.
 	modelsOf func() map[int32][]int32
+	// conversions remembers converted displacements, at most maxConverted.
+	conversions sync.Map
+	remembered  atomic.Int64
 }
 
 // Config holds what a Decoder needs.
