@@ -90,6 +90,8 @@ func ofSandbox(err error) *fault {
 		f.Code, f.Message, f.Hint, f.Retryable = "unavailable", "the sandbox is gone", "it is replaced at the next call", true
 	case errors.Is(err, sandbox.ErrUnavailable):
 		f.Code, f.Message, f.Hint, f.Retryable = "unavailable", "the sandbox does not answer", "the host of sandboxes may be down", true
+	case errors.Is(err, sandbox.ErrInterrupted):
+		f.Code, f.Message, f.Hint = "interrupted", "the sandbox's host stopped under the request", "ask again"
 	case errors.Is(err, context.DeadlineExceeded):
 		f.Code, f.Message, f.Hint = "timeout", "the sandbox took too long", ""
 	case errors.Is(err, context.Canceled):
