@@ -86,6 +86,7 @@ type Turn struct {
 	Role         string
 	Model        string // the adapter that was asked for; "" is the default
 	Cause        string // what started it: "chat", "schedule", "api"
+	Today        string // the day that "today" means, such as 2026-11-30; "" is the day on which it runs
 	Outcome      Outcome
 	Runner       string // who holds the lease
 	Epoch        int64  // the fencing token

@@ -25,6 +25,7 @@ type Post struct {
 	Content      model.Message
 	Model        string // of a new turn; "" is the default
 	Cause        string // of a new turn: "chat", "schedule", "api"; "" is "chat"
+	Today        string // of a new turn: see Turn.Today
 	Deadline     time.Time
 	RefuseBusy   bool // ErrBusy when a turn is live, instead of letting it take the message
 }
@@ -39,7 +40,13 @@ type Posted struct {
 }
 
 // Post stores the message and, unless a turn of the conversation is live, a queued turn, in one transaction.
-func (s *Store) Post(ctx context.Context, p Post) (out Posted, err error) {
+func (s *Store) Post(ctx context.Context, p Post) (Posted, error) {
+	return s.PostWith(ctx, p, func(*sql.Tx, Posted) error { return nil })
+}
+
+// PostWith is Post that stores something of its caller in the same transaction: both are there afterwards, or neither. also must
+// be free of effects outside the transaction.
+func (s *Store) PostWith(ctx context.Context, p Post, also func(tx *sql.Tx, posted Posted) error) (out Posted, err error) {
 	if err := checkPost(&p); err != nil {
 		return out, err
 	}
@@ -47,8 +54,10 @@ func (s *Store) Post(ctx context.Context, p Post) (out Posted, err error) {
 		p.MessageID = s.newID()
 	}
 	err = s.write(ctx, "posting a message", func(tx *sql.Tx) error {
-		out, err = s.post(ctx, tx, p)
-		return err
+		if out, err = s.post(ctx, tx, p); err != nil {
+			return err
+		}
+		return also(tx, out)
 	})
 	return out, err
 }
@@ -124,7 +133,7 @@ func (s *Store) post(ctx context.Context, tx *sql.Tx, p Post) (out Posted, err e
 	default:
 		out.Turn = Turn{
 			ID: s.newID(), Org: p.Owner.Org, Conversation: p.Conversation, Person: p.Owner.Person, Role: p.Owner.Role,
-			Model: p.Model, Cause: p.Cause, Outcome: Outcome{Status: Queued}, Created: now, Deadline: p.Deadline,
+			Model: p.Model, Cause: p.Cause, Today: p.Today, Outcome: Outcome{Status: Queued}, Created: now, Deadline: p.Deadline,
 		}
 		if err := insertTurn(ctx, tx, out.Turn); err != nil {
 			return out, err
@@ -157,9 +166,9 @@ func (s *Store) postedBefore(ctx context.Context, tx *sql.Tx, out Posted, known 
 }
 
 func insertTurn(ctx context.Context, tx *sql.Tx, t Turn) error {
-	if _, err := tx.ExecContext(ctx, `INSERT INTO turns (id, org, conversation, person, role, model, cause, status, created, deadline)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, 'queued', $8, $9)`,
-		t.ID, t.Org, t.Conversation, t.Person, t.Role, t.Model, t.Cause, micros(t.Created), micros(t.Deadline)); err != nil {
+	if _, err := tx.ExecContext(ctx, `INSERT INTO turns (id, org, conversation, person, role, model, cause, status, created, deadline, today)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, 'queued', $8, $9, $10)`,
+		t.ID, t.Org, t.Conversation, t.Person, t.Role, t.Model, t.Cause, micros(t.Created), micros(t.Deadline), t.Today); err != nil {
 		return err
 	}
 	return insertMarks(ctx, tx, t.ID, 0, []Mark{{At: t.Created, Kind: "queued", Note: t.Cause}})

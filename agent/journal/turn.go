@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-const turnColumns = `id, org, conversation, person, role, model, cause, status, outcome, runner, epoch, lease_until, idle_claims, cancel, event_mark, created, started, ended, deadline`
+const turnColumns = `id, org, conversation, person, role, model, cause, status, outcome, runner, epoch, lease_until, idle_claims, cancel, event_mark, created, started, ended, deadline, today`
 
 func scanTurn(r scanner) (t Turn, err error) {
 	var status, outcome string
 	var lease, created, started, ended, deadline int64
 	if err := r.Scan(&t.ID, &t.Org, &t.Conversation, &t.Person, &t.Role, &t.Model, &t.Cause, &status, &outcome, &t.Runner, &t.Epoch, &lease,
-		&t.IdleClaims, &t.Cancel, &t.EventMark, &created, &started, &ended, &deadline); err != nil {
+		&t.IdleClaims, &t.Cancel, &t.EventMark, &created, &started, &ended, &deadline, &t.Today); err != nil {
 		return t, missing(err)
 	}
 	t.LeaseUntil, t.Created, t.Started, t.Ended, t.Deadline = moment(lease), moment(created), moment(started), moment(ended), moment(deadline)

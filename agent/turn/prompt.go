@@ -28,6 +28,10 @@ func systemPrompt(t journal.Turn, org string, tools []model.Tool, now time.Time)
 	if err != nil {
 		return "", err
 	}
+	// What the clock started means the day of its tick, however late it runs.
+	if day, err := time.Parse(time.DateOnly, t.Today); err == nil {
+		now = day
+	}
 	d := promptData{Today: now.UTC().Format("Monday, 2 January 2006 (2006-01-02)"), Org: oneLine(org), Role: oneLine(t.Role)}
 	for _, tool := range tools {
 		d.Tools = append(d.Tools, tool.Name)
