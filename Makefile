@@ -2,14 +2,14 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test check bench bench-sandbox sandbox-image chaos conformance lint fmt setup setup-test build clean FORCE
+.PHONY: help demo serve test check bench bench-sandbox sandbox-image chaos conformance lint fmt setup setup-test build web test-web clean FORCE
 
 BIN := $(CURDIR)/build/bin
 TOOL := go tool -modfile=.ci/tools.mod
 # What runs inside sandboxes over the host's /usr, and what shows reports.
 PACKAGES := bubblewrap e2fsprogs python3 python3-pandas python3-matplotlib python3-openpyxl poppler-utils fonts-dejavu-core fonts-liberation
 # Real servers and second readers that tests start.
-TEST_PACKAGES := redis-server postgresql qpdf
+TEST_PACKAGES := redis-server postgresql qpdf chromium
 
 help: ## list what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -26,11 +26,34 @@ setup: $(BIN)/runsc
 setup-test: setup
 	@.ci/debian-packages $(TEST_PACKAGES)
 
-build: setup $(BIN)/bordereau $(BIN)/gov $(BIN)/guest $(BIN)/sandboxd ## build the programs into build/bin
+build: setup web $(BIN)/bordereau $(BIN)/gov $(BIN)/guest $(BIN)/sandboxd ## build the programs into build/bin
 
 # The program embeds the lists it needs; go itself knows what is stale.
-$(BIN)/bordereau: FORCE
+$(BIN)/bordereau: FORCE | web
 	@go build -o $@ ./cmd/bordereau
+
+PAGES := web/dist/pages/index.html
+WEB_SOURCES := $(shell find web/src web/public web/index.html web/vite.config.ts web/tsconfig.json -type f 2>/dev/null)
+
+# The pages need Node only while they are built.
+ifneq ($(shell command -v npm >/dev/null && node -p 'const [a, b] = process.versions.node.split("."); +(a > 20 || (a == 20 && b >= 19))' 2>/dev/null),1)
+web:
+	@echo "Without pages: npm and Node.js 20.19 or newer build them ('make web'). The API and the commands need neither."
+else
+web: $(PAGES) ## build the pages that the program serves
+endif
+
+web/node_modules/.package-lock.json: web/package-lock.json
+	@echo "Installing what builds the pages"
+	@cd web && npm ci --silent
+	@touch $@
+
+$(PAGES): web/node_modules/.package-lock.json $(WEB_SOURCES)
+	@echo "Building the pages"
+	@cd web && npm run --silent build -- --logLevel warn
+
+test-web: setup-test build ## test the pages in a browser against the program
+	@cd web && npm run --silent check && npm run --silent test
 
 # What runs beside or inside sandboxes: small and static.
 $(BIN)/gov $(BIN)/guest $(BIN)/sandboxd &: FORCE
