@@ -74,7 +74,8 @@ func migrate(ctx context.Context, db *sql.DB, dialect Dialect, schema Schema) er
 	if dialect == Postgres {
 		goosed = goose.DialectPostgres
 	}
-	provider, err := goose.NewProvider(goosed, db, sub)
+	// Each part of the program numbers in a range of its own, so a lower number may come later.
+	provider, err := goose.NewProvider(goosed, db, sub, goose.WithAllowOutofOrder(true))
 	if err != nil {
 		return err
 	}

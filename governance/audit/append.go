@@ -14,7 +14,7 @@ const (
 	takeHead  = `UPDATE audit_heads SET seq = seq + 1 WHERE org = $1 RETURNING seq, hash`
 	setHead   = `UPDATE audit_heads SET hash = $1 WHERE org = $2`
 	insertRow = `INSERT INTO audit_events (` + columnList + `) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,
- $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30)`
+ $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33)`
 	addSpent = `INSERT INTO audit_spent (org, scope, id, hour, queries, run_us, bytes) VALUES ($1, $2, $3, $4, $5, $6, $7)
  ON CONFLICT (org, scope, id, hour) DO UPDATE SET queries = audit_spent.queries + excluded.queries,
  run_us = audit_spent.run_us + excluded.run_us, bytes = audit_spent.bytes + excluded.bytes`
@@ -67,6 +67,9 @@ func (l *Log) write(ctx context.Context, tx within, r *row) error {
 		return err
 	}
 	if err := tx.exec(ctx, setHead, r.hash, r.org); err != nil {
+		return err
+	}
+	if err := index(ctx, tx, r); err != nil {
 		return err
 	}
 	if r.event != Outcome {

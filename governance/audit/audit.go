@@ -54,8 +54,11 @@ type Entry struct {
 	Queue        time.Duration `json:"queue_ns"`
 	Run          time.Duration `json:"run_ns"`
 	Outcome      string        `json:"outcome,omitempty"`
-	PrevHash     string        `json:"prev_hash"` // given when it is written
-	Hash         string        `json:"hash"`      // given when it is written
+	Message      string        `json:"message,omitempty"`  // of a refusal or a failure, without values
+	Hint         string        `json:"hint,omitempty"`     // how to go on
+	Position     int64         `json:"position,omitempty"` // 1-based byte offset into SQLAsked, 0 when not known
+	PrevHash     string        `json:"prev_hash"`          // given when it is written
+	Hash         string        `json:"hash"`               // given when it is written
 }
 
 // Config is what a Log needs. All of it is required.
@@ -77,7 +80,7 @@ func New(ctx context.Context, c Config) (*Log, error) {
 		return nil, errors.New("audit: DB and Now are required")
 	}
 	l := &Log{db: c.DB, now: c.Now, statements: map[string]*sql.Stmt{}}
-	for _, text := range []string{insertHead, takeHead, setHead, insertRow, addSpent, readSpent} {
+	for _, text := range []string{insertHead, takeHead, setHead, insertRow, putStatement, addSpent, readSpent} {
 		stmt, err := c.DB.PrepareContext(ctx, text) //nolint:sqlclosecheck // it lives as long as the Log and closes with the database
 		if err != nil {
 			return nil, fmt.Errorf("audit: preparing: %w", err)

@@ -62,6 +62,7 @@ func TestPostgres(t *testing.T) {
 	if list, err := log.List(t.Context(), audit.Filter{Org: "acme", Subject: "ann", Before: 5, Limit: 2}); err != nil || len(list) != 2 || list[0].Seq != 4 {
 		t.Errorf("%+v %v", list, err)
 	}
+	t.Run("search", func(t *testing.T) { searches(t, log, "searched") })
 	if n, err := audit.Export(t.Context(), db, "acme", io.Discard); err != nil || n != 127 {
 		t.Errorf("%d %v", n, err)
 	}

@@ -52,9 +52,25 @@ func Orgs(ctx context.Context, db *sql.DB) ([]string, error) {
 	return out, rows.Err()
 }
 
-// Verify reads an organisation's whole chain and recomputes it. A chain that doesn't hold is a *BrokenError. anchor is the hash of an
-// entry that was kept elsewhere, "" for none; a chain that was written anew as a whole doesn't hold it.
+// Check is what a verification is of.
+type Check struct {
+	Org    string
+	Anchor string // the hash of an entry that was kept elsewhere, "" for none; a chain that was written anew as a whole doesn't hold it
+	// Progress is told now and then how many entries were checked of how many that there were at the start; it may be nil.
+	Progress func(checked, of int64)
+}
+
+// Verify reads an organisation's whole chain and recomputes it. A chain that doesn't hold is a *BrokenError.
 func Verify(ctx context.Context, db *sql.DB, org, anchor string) (Verified, error) {
+	return Check{Org: org, Anchor: anchor}.Verify(ctx, db)
+}
+
+// progressEvery is how many entries are checked between two words of it.
+const progressEvery = 5000
+
+// Verify is Verify with all that can be said about it.
+func (c Check) Verify(ctx context.Context, db *sql.DB) (Verified, error) {
+	org, anchor := c.Org, c.Anchor
 	v := Verified{Org: org}
 	anchored := anchor == ""
 	// The head is read first: entries added meanwhile lie beyond it.
@@ -78,6 +94,9 @@ func Verify(ctx context.Context, db *sql.DB, org, anchor string) (Verified, erro
 			return v, &BrokenError{org, r.seq, "was changed"}
 		}
 		v.Hash = r.hash
+		if c.Progress != nil && v.Entries%progressEvery == 0 {
+			c.Progress(v.Entries, max(seq, v.Entries))
+		}
 		anchored = anchored || r.hash == anchor
 		if r.seq == seq && r.hash != head {
 			return v, &BrokenError{org, r.seq, "is not the one that was written last"}
