@@ -58,8 +58,14 @@ type pinner struct{ store *dataset.Store }
 
 var _ gate.Pinner = pinner{}
 
-// Pin pins the newest generation of org.
-func (p pinner) Pin(ctx context.Context, org, profile string) (gate.Pinned, func(), error) {
-	pinned, release, err := p.store.Pin(ctx, org, profile)
+// Pin pins a generation of org, "" for the newest.
+func (p pinner) Pin(ctx context.Context, org, profile, generation string) (gate.Pinned, func(), error) {
+	pin := p.store.Pin
+	if generation != "" {
+		pin = func(ctx context.Context, org, profile string) (dataset.Pinned, func(), error) {
+			return p.store.PinGeneration(ctx, org, profile, generation)
+		}
+	}
+	pinned, release, err := pin(ctx, org, profile)
 	return gate.Pinned{Generation: pinned.Generation, Path: pinned.Path, SHA256: pinned.SHA256}, release, err
 }

@@ -128,6 +128,16 @@ func prepare(conn bind.Connection, sql string) (bind.PreparedStatement, error) {
 	return stmt, nil
 }
 
+// prepareOf compiles one statement that must be of a type.
+func prepareOf(conn bind.Connection, sql string, want bind.StatementType) (bind.PreparedStatement, error) {
+	stmt, err := prepare(conn, sql)
+	if err == nil && bind.PreparedStatementType(stmt) != want {
+		bind.DestroyPrepare(&stmt)
+		err = &failure{class: classStatement, message: "not a SELECT"}
+	}
+	return stmt, err
+}
+
 // answerer takes what a statement gives.
 type answerer interface {
 	head(columns []column, names []string) error
@@ -145,14 +155,15 @@ func (e *engine) query(r queryRequest, out answerer) (doneReport, error) {
 		return done, err
 	}
 	defer end()
-	stmt, err := prepare(conn, r.SQL)
+	stmt, err := prepareOf(conn, r.SQL, bind.StatementTypeSelect)
+	if err == nil && r.Explain { // the text alone was one SELECT, so it can't add to what is before it
+		bind.DestroyPrepare(&stmt)
+		stmt, err = prepareOf(conn, "EXPLAIN (FORMAT json) "+r.SQL, bind.StatementTypeExplain)
+	}
 	if err != nil {
 		return done, err
 	}
 	defer bind.DestroyPrepare(&stmt)
-	if t := bind.PreparedStatementType(stmt); t != bind.StatementTypeSelect {
-		return done, &failure{class: classStatement, message: "not a SELECT"}
-	}
 	var res bind.Result
 	state := bind.ExecutePreparedStreaming(stmt, &res)
 	defer bind.DestroyResult(&res)

@@ -67,6 +67,7 @@ type openRequest struct {
 type queryRequest struct {
 	ID       string `json:"id"` // what a cancel names
 	SQL      string `json:"sql"`
+	Explain  bool   `json:"explain,omitempty"` // its plan instead of its rows
 	Millis   int64  `json:"ms"`
 	MaxRows  int    `json:"max_rows"`
 	MaxBytes int64  `json:"max_bytes"`

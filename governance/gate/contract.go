@@ -23,6 +23,9 @@ type Request struct {
 	MaxRows int           // 0: the policy's; never above the policy's
 	Timeout time.Duration // 0: the policy's; never above the policy's
 	Key     string        // idempotency key, "" for none
+
+	Generation string // "": the newest; else one that an earlier answer cites, unless it was retired
+	Explain    bool   // the answer is the plan as JSON, one row of a kind and a text; nothing is run
 }
 
 // Column is one column of an answer.

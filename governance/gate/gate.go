@@ -131,12 +131,25 @@ func (q *question) asked(ctx context.Context) error {
 	q.entry = audit.Entry{
 		Org: q.p.Org, AuditID: q.g.c.NewID(), At: q.g.c.Now(), Subject: q.p.Subject, Role: q.p.Role, Via: q.p.Via,
 		Conversation: q.p.Conversation, Turn: q.p.Turn, Epoch: q.p.Epoch, Sandbox: q.p.Sandbox, RequestKey: q.r.Key,
-		SQLAsked: kept(statement.RedactText(kept(q.r.SQL))),
 	}
+	q.entry.SQLAsked, _ = q.recorded(statement.RedactText(kept(q.r.SQL)), 0)
 	if err := q.g.c.Recorder.Asked(ctx, q.entry); err != nil {
 		return q.unrecorded(ctx, err)
 	}
 	return nil
+}
+
+// recorded is the text and a place in it as they go into the record, which tells plans from runs.
+func (q *question) recorded(r statement.Redaction, position int) (text string, place int64) {
+	const explain = "EXPLAIN "
+	text, place = kept(r.Text), int64(r.Place(position))
+	if q.r.Explain {
+		text = explain + text
+		if place > 0 {
+			place += int64(len(explain))
+		}
+	}
+	return text, place
 }
 
 func (q *question) unrecorded(ctx context.Context, err error) error {
@@ -170,14 +183,14 @@ func (q *question) answer(ctx context.Context, sink Sink) (Answer, error) {
 	}
 	q.entry.Decision = audit.Allowed
 	profile := q.decision.Role.Profile
-	pinned, release, err := q.g.c.Pinner.Pin(ctx, q.p.Org, profile)
+	pinned, release, err := q.g.c.Pinner.Pin(ctx, q.p.Org, profile, q.r.Generation)
 	if err != nil {
 		return Answer{}, fault.Of(err, "dataset")
 	}
 	defer release()
 	q.entry.Generation, q.entry.SHA256, q.entry.Profile = pinned.Generation, pinned.SHA256, profile
 	ran, err := q.g.c.Runner.Run(ctx, Job{
-		Org: q.p.Org, Path: pinned.Path, SQL: q.run.SQL, Timeout: timeout, MaxRows: rows, MaxBytes: limits.Bytes, Memory: limits.Memory,
+		Org: q.p.Org, Path: pinned.Path, SQL: q.run.SQL, Explain: q.r.Explain, Timeout: timeout, MaxRows: rows, MaxBytes: limits.Bytes, Memory: limits.Memory,
 	}, sink)
 	q.entry.Rows, q.entry.Bytes, q.entry.Truncated = int64(ran.Rows), ran.Bytes, ran.Truncated
 	q.entry.Queue, q.entry.Run = ran.Queue, ran.Run
@@ -244,18 +257,21 @@ func (q *question) outcome(ctx context.Context, err error) error {
 	e := q.entry
 	e.At = q.g.c.Now()
 	e.Outcome = audit.Answered
+	position := 0
 	if err != nil {
 		f := fault.Of(err, component)
-		e.Outcome, e.Rule = string(f.Code), f.Rule
+		e.Outcome, e.Rule, e.Message, e.Hint, position = string(f.Code), f.Rule, statement.RedactMessage(f.Message), f.Hint, f.Position
 		if f.Code == fault.Internal {
 			q.g.c.Log.ErrorContext(ctx, "query failed", "org", e.Org, "audit_id", e.AuditID, "error", f.Unwrap())
 		}
 	}
+	asked := statement.RedactText(kept(q.r.SQL))
 	if q.read != nil {
-		e.SQLAsked = q.read.Redact(q.g.c.Policy.Sensitive)
+		asked = q.read.Redact(q.g.c.Policy.Sensitive)
 	}
+	e.SQLAsked, e.Position = q.recorded(asked, position)
 	if q.run != nil {
-		e.SQLRun = q.run.Redact(q.g.c.Policy.Sensitive)
+		e.SQLRun = q.run.Redact(q.g.c.Policy.Sensitive).Text
 	}
 	if err := q.g.c.Recorder.Outcome(ctx, e); err != nil {
 		return q.unrecorded(ctx, err)

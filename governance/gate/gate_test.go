@@ -3,6 +3,7 @@ package gate_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -67,7 +68,8 @@ func TestRefusalsNameRulePlaceAndRewrite(t *testing.T) {
 			continue
 		}
 		list, err := h.log.List(t.Context(), audit.Filter{Org: "acme", AuditID: f.AuditID, Event: audit.Outcome})
-		if err != nil || len(list) != 1 || list[0].Rule != want.Rule || list[0].Outcome != string(want.Code) {
+		if err != nil || len(list) != 1 || list[0].Rule != want.Rule || list[0].Outcome != string(want.Code) ||
+			list[0].Message == "" || list[0].Hint != f.Hint || want.Position > 0 && list[0].Position == 0 {
 			t.Errorf("%s: recorded %+v %v", sql, list, err)
 		}
 	}
@@ -79,6 +81,33 @@ func TestRefusalsNameRulePlaceAndRewrite(t *testing.T) {
 	}
 	if _, err := h.Query(t.Context(), asker("nobody", "analyst"), gate.Request{SQL: "SELECT 1"}, &table{}); err == nil {
 		t.Error("an organisation without data was answered")
+	}
+}
+
+func TestExplainAndGenerations(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, map[string]string{"acme/standard": ducktest.Generation(t, "acme", true, 30)}, options{})
+	const sql = "SELECT workflow, count(*) AS n FROM submissions WHERE status = 'bound' GROUP BY 1"
+	var plan table
+	a, err := h.Query(t.Context(), asker("acme", "underwriter"), gate.Request{SQL: sql, Explain: true}, &plan)
+	if err != nil || len(plan.rows) != 1 || !strings.Contains(fmt.Sprint(plan.rows[0][1]), "HASH_GROUP_BY") {
+		t.Fatalf("%v %v %v", plan.rows, err, errors.Unwrap(err))
+	}
+	list, err := h.log.List(t.Context(), audit.Filter{Org: "acme", AuditID: a.AuditID})
+	if err != nil || len(list) != 2 || list[0].SQLAsked != "EXPLAIN "+sql || !strings.HasPrefix(list[1].SQLAsked, "EXPLAIN SELECT") || list[0].Outcome != audit.Answered {
+		t.Errorf("%+v %v", list, err)
+	}
+	for _, refused := range []string{"SELECT 1; SELECT 2", "ANALYZE SELECT 1", "SELECT * FROM main.submissions"} {
+		_, err := h.Query(t.Context(), asker("acme", "underwriter"), gate.Request{SQL: refused, Explain: true}, &table{})
+		if f := fault.Of(err, ""); err == nil || f.Rule == "" {
+			t.Errorf("%s: %v", refused, err)
+		}
+	}
+	if _, err := h.Query(t.Context(), asker("acme", "underwriter"), gate.Request{SQL: sql, Generation: a.Generation}, &table{}); err != nil {
+		t.Error(err)
+	}
+	if _, err := h.Query(t.Context(), asker("acme", "underwriter"), gate.Request{SQL: sql, Generation: "gone"}, &table{}); err == nil {
+		t.Error("a generation that isn't there answered")
 	}
 }
 

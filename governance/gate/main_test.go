@@ -36,9 +36,9 @@ type house struct {
 	files  map[string]string // by organisation and profile
 }
 
-func (h *house) Pin(_ context.Context, org, profile string) (gate.Pinned, func(), error) {
+func (h *house) Pin(_ context.Context, org, profile, generation string) (gate.Pinned, func(), error) {
 	path, ok := h.files[org+"/"+profile]
-	if !ok {
+	if !ok || generation != "" && generation != filepath.Base(path) {
 		return gate.Pinned{}, nil, fmt.Errorf("no data of %s", org)
 	}
 	return gate.Pinned{Generation: filepath.Base(path), Path: path, SHA256: "00"}, func() {}, nil

@@ -14,10 +14,10 @@ type Pinned struct {
 	SHA256     string // of that file
 }
 
-// Pinner gives the newest generation of an organisation, masked as profile says ("standard" or "full").
+// Pinner gives a generation of an organisation, "" for its newest, masked as profile says ("standard" or "full").
 // release is called once the answer is out.
 type Pinner interface {
-	Pin(ctx context.Context, org, profile string) (p Pinned, release func(), err error)
+	Pin(ctx context.Context, org, profile, generation string) (p Pinned, release func(), err error)
 }
 
 // Job is one checked statement for a worker.
@@ -25,6 +25,7 @@ type Job struct {
 	Org      string
 	Path     string
 	SQL      string
+	Explain  bool          // give the plan instead of running it
 	Timeout  time.Duration // of the run; waiting for a worker isn't counted
 	MaxRows  int           // one row more makes the answer truncated
 	MaxBytes int64         // of encoded rows

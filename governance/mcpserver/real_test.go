@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 // files pins generations by organisation and profile.
 type files map[string]string
 
-func (f files) Pin(_ context.Context, org, profile string) (gate.Pinned, func(), error) {
+func (f files) Pin(_ context.Context, org, profile, _ string) (gate.Pinned, func(), error) {
 	path, ok := f[org+"/"+profile]
 	if !ok {
 		return gate.Pinned{}, nil, fmt.Errorf("no data of %s", org)

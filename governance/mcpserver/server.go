@@ -17,6 +17,7 @@ import (
 	"bordereau/governance/export"
 	"bordereau/governance/gate"
 	"bordereau/governance/policy"
+	"bordereau/governance/relation"
 	"bordereau/governance/run"
 	"bordereau/governance/turntoken"
 )
@@ -77,7 +78,7 @@ func (l *Limits) fill() {
 // Server is an http.Handler for the MCP endpoint.
 type Server struct {
 	c         Config
-	relations []relation
+	relations []relation.Relation
 	mcp       *server.MCPServer
 	http      *server.StreamableHTTPServer
 	tools     map[string]bool
@@ -119,7 +120,7 @@ func New(c Config) (*Server, error) {
 		server.WithHooks(hooks),
 	)
 	var err error
-	if s.relations, err = readRelations(); err != nil {
+	if s.relations, err = relation.All(); err != nil {
 		return nil, err
 	}
 	if err := s.addTools(); err != nil {

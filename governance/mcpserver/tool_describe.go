@@ -2,44 +2,14 @@ package mcpserver
 
 import (
 	"context"
-	_ "embed"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	"bordereau/governance/fault"
+	"bordereau/governance/relation"
 	"bordereau/tools/table"
 )
-
-// relationsJSON is what the relations mean. A test keeps it equal with docs/DATA.md. Its examples are made up: they are of
-// nobody's data.
-//
-//go:embed relations.json
-var relationsJSON []byte
-
-type relation struct {
-	Name    string   `json:"name"`
-	Meaning string   `json:"meaning"`
-	Time    string   `json:"time,omitempty"` // the column that its date range is of
-	Example string   `json:"example"`
-	Columns []column `json:"columns"`
-}
-
-type column struct {
-	Name    string `json:"name"`
-	Type    string `json:"type"`
-	Meaning string `json:"meaning,omitempty"`
-	Example string `json:"example,omitempty"`
-}
-
-func readRelations() ([]relation, error) {
-	var out []relation
-	if err := json.Unmarshal(relationsJSON, &out); err != nil {
-		return nil, fmt.Errorf("mcpserver: relations.json: %w", err)
-	}
-	return out, nil
-}
 
 type describeAnswer struct {
 	Relations  []describedRelation `json:"relations"`
@@ -50,7 +20,7 @@ type describeAnswer struct {
 }
 
 type describedRelation struct {
-	relation
+	relation.Relation
 	Rows int    `json:"row_count"`
 	From string `json:"from,omitempty"`
 	To   string `json:"to,omitempty"`
@@ -83,7 +53,7 @@ func (s *Server) describeData(ctx context.Context, a asked) (any, error) {
 	seen := s.visible(a.who.Role)
 	if ask.Relation != "" {
 		name := strings.ToLower(ask.Relation)
-		i := slices.IndexFunc(seen, func(r relation) bool { return r.Name == name })
+		i := slices.IndexFunc(seen, func(r relation.Relation) bool { return r.Name == name })
 		if i < 0 {
 			return nil, &fault.Error{Code: fault.NotFound, Component: component, Message: "there is no relation of that name", Hint: "the relations are " + strings.Join(names(seen), ", ")}
 		}
@@ -121,11 +91,11 @@ GROUP BY workflow
 ORDER BY workflow`
 
 // count asks for all rows and date ranges in one statement. The names in it are ours, not the caller's.
-func (s *Server) count(ctx context.Context, sql governed, seen []relation, out *describeAnswer) error {
+func (s *Server) count(ctx context.Context, sql governed, seen []relation.Relation, out *describeAnswer) error {
 	var parts []string
 	for _, r := range seen {
 		first, last := "NULL", "NULL"
-		if slices.ContainsFunc(r.Columns, func(c column) bool { return c.Name == r.Time }) {
+		if slices.ContainsFunc(r.Columns, func(c relation.Column) bool { return c.Name == r.Time }) {
 			first, last = "min("+r.Time+")", "max("+r.Time+")"
 		}
 		parts = append(parts, fmt.Sprintf("SELECT '%s' AS relation, count(*) AS n, CAST(%s AS TIMESTAMP) AS first, CAST(%s AS TIMESTAMP) AS last FROM %s", r.Name, first, last, r.Name))
@@ -139,7 +109,7 @@ func (s *Server) count(ctx context.Context, sql governed, seen []relation, out *
 	}
 	out.AuditIDs = append(out.AuditIDs, counts.AuditID)
 	for _, r := range seen {
-		d := describedRelation{relation: r}
+		d := describedRelation{Relation: r}
 		if i := slices.IndexFunc(counts.Rows, func(row table.Row) bool { return row.Text(0) == r.Name }); i >= 0 {
 			d.Rows, d.From, d.To = counts.Rows[i].Int(1), counts.Rows[i].Day(2), counts.Rows[i].Day(3)
 		}
@@ -149,24 +119,11 @@ func (s *Server) count(ctx context.Context, sql governed, seen []relation, out *
 }
 
 // visible is the relations and columns that a role sees.
-func (s *Server) visible(name string) []relation {
-	role, ok := s.c.Policy.Roles[name]
-	if !ok {
-		return nil
-	}
-	var out []relation
-	for _, r := range s.relations {
-		if role.Relations != nil && !slices.Contains(role.Relations, r.Name) {
-			continue
-		}
-		hidden := role.Hidden[r.Name]
-		r.Columns = slices.DeleteFunc(slices.Clone(r.Columns), func(c column) bool { return slices.Contains(hidden, c.Name) })
-		out = append(out, r)
-	}
-	return out
+func (s *Server) visible(role string) []relation.Relation {
+	return relation.Seen(s.relations, s.c.Policy, role)
 }
 
-func names(relations []relation) []string {
+func names(relations []relation.Relation) []string {
 	out := make([]string, len(relations))
 	for i, r := range relations {
 		out[i] = r.Name

@@ -47,12 +47,12 @@ const redacted = "'[redacted]'"
 // tokens that are masked values by their look, wherever they stand: SSN, FEIN and bare runs of nine digits.
 var lookalike = regexp.MustCompile(`\b(\d{3}-\d{2}-\d{4}|\d{2}-\d{7}|\d{9})\b`)
 
-// Redact returns text, which must be s.SQL, without the literals that stand in one predicate with a column that may hold masked
-// values. It errs on the side of too much: where it can't tell, every literal goes.
-func (s *Statement) Redact(sensitive func(column string) bool) string {
+// Redact returns s.SQL without the literals that stand in one predicate with a column that may hold masked values. It errs on the side of
+// too much: where it can't tell, every literal goes.
+func (s *Statement) Redact(sensitive func(column string) bool) Redaction {
 	tainted := s.tainted(sensitive)
 	if tainted == nil {
-		return lookalike.ReplaceAllString(s.SQL, "[redacted]")
+		return redact(s.SQL, nil)
 	}
 	spans := literals(s.SQL)
 	all := false
@@ -68,21 +68,7 @@ func (s *Statement) Redact(sensitive func(column string) bool) string {
 		}
 		starts[at] = true
 	}
-	var b strings.Builder
-	last := 0
-	for _, p := range spans {
-		if p.comment || all || starts[p.start] {
-			b.WriteString(s.SQL[last:p.start])
-			if p.comment {
-				b.WriteByte(' ')
-			} else {
-				b.WriteString(redacted)
-			}
-			last = p.end
-		}
-	}
-	b.WriteString(s.SQL[last:])
-	return lookalike.ReplaceAllString(b.String(), "[redacted]")
+	return redact(s.SQL, slices.DeleteFunc(spans, func(p span) bool { return !p.comment && !all && !starts[p.start] }))
 }
 
 // tainted tells which column references may hold a masked value, following names that the statement gives. It is nil when none can.
@@ -132,18 +118,74 @@ func qualifies(refs [][]string, name string) bool {
 }
 
 // RedactText is for text that can't be read as a statement: every literal and comment goes.
-func RedactText(text string) string {
+func RedactText(text string) Redaction { return redact(text, literals(text)) }
+
+// RedactMessage is for what the parser or the database says: it leaves out what they quote of a statement that can't be read, and tokens
+// that look like masked values.
+func RedactMessage(message string) string {
+	message, _, _ = strings.Cut(message, " at or near ")
+	return lookalike.ReplaceAllString(message, "[redacted]")
+}
+
+// Redaction is a text without some of its parts.
+type Redaction struct {
+	Text string
+	cuts []replaced
+}
+
+// replaced is a part of the original, and the end of what stands for it.
+type replaced struct{ start, end, at, until int }
+
+// Redacted tells whether anything but comments was left out, so that the text no longer asks what it asked.
+func (r Redaction) Redacted() bool { return strings.Contains(r.Text, "[redacted]") }
+
+// Place returns where a place of the original is in the text. Places are 1-based byte offsets, 0 for none.
+func (r Redaction) Place(position int) int {
+	if position <= 0 {
+		return 0
+	}
+	shift := 0
+	for _, c := range r.cuts {
+		if position-1 < c.start {
+			break
+		}
+		if position-1 < c.end {
+			return c.at + 1
+		}
+		shift = c.until - c.end
+	}
+	return position + shift
+}
+
+// redact leaves the spans out, and what looks like a masked value between them.
+func redact(text string, cut []span) Redaction {
 	var b strings.Builder
+	var out Redaction
+	replace := func(start, end int, by string) {
+		at := b.Len()
+		b.WriteString(by)
+		out.cuts = append(out.cuts, replaced{start, end, at, b.Len()})
+	}
+	plain := func(from, to int) {
+		done := from
+		for _, m := range lookalike.FindAllStringIndex(text[from:to], -1) {
+			b.WriteString(text[done : from+m[0]])
+			replace(from+m[0], from+m[1], "[redacted]")
+			done = from + m[1]
+		}
+		b.WriteString(text[done:to])
+	}
 	last := 0
-	for _, p := range literals(text) {
-		b.WriteString(text[last:p.start])
+	for _, p := range cut {
+		plain(last, p.start)
 		if p.comment {
-			b.WriteByte(' ')
+			replace(p.start, p.end, " ")
 		} else {
-			b.WriteString(redacted)
+			replace(p.start, p.end, redacted)
 		}
 		last = p.end
 	}
-	b.WriteString(text[last:])
-	return lookalike.ReplaceAllString(b.String(), "[redacted]")
+	plain(last, len(text))
+	out.Text = b.String()
+	return out
 }

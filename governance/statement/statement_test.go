@@ -4,6 +4,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -124,9 +125,34 @@ func TestRedactText(t *testing.T) {
 		"SELECT /* never ends":                       "SELECT  ",
 		`SELECT "123-45-6789"`:                       `SELECT "[redacted]"`,
 	} {
-		if got := statement.RedactText(sql); got != want {
+		if got := statement.RedactText(sql).Text; got != want {
 			t.Errorf("%s\n got %s\nwant %s", sql, got, want)
 		}
+	}
+}
+
+// A place of the original is the same place of what is left.
+func TestRedactedPlaces(t *testing.T) {
+	t.Parallel()
+	const sql = "SELECT 'secret' AS a, /* why */ x, 123-45-6789 FROM main.t WHERE n = 123456789 AND y"
+	r := statement.RedactText(sql)
+	for _, mark := range []string{"SELECT", " AS a", "x,", "FROM", "main.t", "AND y"} {
+		from, to := strings.Index(sql, mark)+1, strings.Index(r.Text, mark)+1
+		if got := r.Place(from); got != to {
+			t.Errorf("%q is at %d of %q, not %d", mark, to, r.Text, got)
+		}
+	}
+	if at := r.Place(strings.Index(sql, "secret") + 1); !strings.HasPrefix(r.Text[at-1:], "'[redacted]' AS a") {
+		t.Errorf("inside a literal: %q", r.Text[at-1:])
+	}
+	if r.Place(0) != 0 || !r.Redacted() || statement.RedactText("SELECT a -- why").Redacted() {
+		t.Error("no place, or what was left out, is wrong")
+	}
+	if got := statement.RedactMessage(`the parser says: syntax error at or near "'123'"`); got != "the parser says: syntax error" {
+		t.Error(got)
+	}
+	if f := statement.Functions(); !slices.Contains(f, "date_trunc") || slices.Contains(f, "||") || slices.Contains(f, "read_csv") {
+		t.Error(f)
 	}
 }
 
@@ -135,8 +161,8 @@ func FuzzRedactText(f *testing.F) {
 	f.Add("SELECT 'x", "y")
 	f.Add("/* ' */ $$", "'")
 	f.Fuzz(func(t *testing.T, before, after string) {
-		got := statement.RedactText(before + " 'SECRET42' " + after)
-		plain := statement.RedactText(before + "\n")
+		got := statement.RedactText(before + " 'SECRET42' " + after).Text
+		plain := statement.RedactText(before + "\n").Text
 		if strings.Contains(got, "SECRET42") && !strings.Contains(before+after, "SECRET42") && strings.Count(before, `"`)%2 == 0 && !strings.ContainsAny(before, "'$/-\\") {
 			t.Errorf("%q became %q (%q)", before, got, plain)
 		}

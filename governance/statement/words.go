@@ -1,6 +1,10 @@
 package statement
 
-import "strings"
+import (
+	"maps"
+	"slices"
+	"strings"
+)
 
 // words are the closed lists that a statement is checked against.
 type words struct {
@@ -12,7 +16,7 @@ func newWords() words {
 	return words{
 		queries: parseGrammar(queryGrammar), tables: parseGrammar(tableGrammar),
 		exprs: parseGrammar(exprGrammar), modifiers: parseGrammar(modifierGrammar),
-		functions: set(functionNames), tableFunctions: set("range generate_series unnest"),
+		functions: set(functionNames), tableFunctions: set(tableFunctionNames),
 		types: set(typeNames), unqualified: set(sessionNames),
 	}
 }
@@ -25,8 +29,17 @@ func set(text string) map[string]bool {
 	return out
 }
 
+// Functions lists the names of the functions that a statement may call, without the operators, sorted.
+func Functions() []string {
+	all := set(functionNames + " " + tableFunctionNames)
+	maps.DeleteFunc(all, func(name string, _ bool) bool { return !letter(name[0]) || strings.HasPrefix(name, "__") })
+	return slices.Sorted(maps.Keys(all))
+}
+
 // sessionNames read as columns and bind to functions that tell about the server when there is no such column.
 const sessionNames = `current_user current_role session_user current_catalog current_schema current_database current_schemas current_query`
+
+const tableFunctionNames = `range generate_series unnest`
 
 // typeNames are the types that a cast may name, DuckDB's own names and the aliases it resolves.
 const typeNames = `BOOLEAN TINYINT SMALLINT INTEGER BIGINT HUGEINT UTINYINT USMALLINT UINTEGER UBIGINT UHUGEINT FLOAT DOUBLE DECIMAL
