@@ -9,12 +9,15 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"regexp"
 	"runtime/debug"
 	"time"
 
 	"github.com/gin-gonic/gin"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"bordereau/agent/artifact"
+	"bordereau/agent/identity"
 )
 
 // ErrConfig is returned by New for a Config that lacks something.
@@ -27,6 +30,7 @@ type Limits struct {
 	Archive   artifact.Caps // what an uploaded archive may hold; default artifact.DefaultCaps
 	KeepAlive time.Duration // how often an idle stream says that it lives; default 15 s
 	Write     time.Duration // how long a reader may take for one event; default 30 s
+	PerMinute int           // how often one person may change something; default 300, a third of them at once
 }
 
 // Health is a part that /healthz asks.
@@ -35,9 +39,10 @@ type Health struct {
 	Check func(ctx context.Context) error
 }
 
-// Config is what an API is made of. All fields are required but Limits, Health and Now.
+// Config is what an API is made of. All fields are required but Limits, Health, Metrics and Now.
 type Config struct {
-	Identity      Authenticator
+	Guard         *Guard
+	SignIn        SignIn
 	Conversations Conversations
 	Turns         Turns
 	Events        Events
@@ -48,20 +53,23 @@ type Config struct {
 	Log           *slog.Logger
 	Limits        Limits
 	Health        []Health
+	Metrics       prometheus.Registerer
 	Now           func() time.Time
 }
 
 // API answers HTTP requests. Mount Handler at the root.
 type API struct {
-	c      Config
-	engine *gin.Engine
-	doc    []byte // the OpenAPI description as JSON
+	c       Config
+	engine  *gin.Engine
+	doc     []byte // the OpenAPI description as JSON
+	metrics *metrics
+	pacer   *pacer
 }
 
 // New checks c and returns an API.
 func New(c Config) (*API, error) {
 	for name, missing := range map[string]bool{
-		"Identity": c.Identity == nil, "Conversations": c.Conversations == nil, "Turns": c.Turns == nil, "Events": c.Events == nil,
+		"Guard": c.Guard == nil, "SignIn": c.SignIn == nil, "Conversations": c.Conversations == nil, "Turns": c.Turns == nil, "Events": c.Events == nil,
 		"Runner": c.Runner == nil, "Models": c.Models == nil, "Files": c.Files == nil, "Uploads": c.Uploads == nil, "Log": c.Log == nil,
 	} {
 		if missing {
@@ -72,8 +80,11 @@ func New(c Config) (*API, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	a := &API{c: c}
+	a := &API{c: c, pacer: newPacer(c.Limits.PerMinute)}
 	var err error
+	if a.metrics, err = newMetrics(c.Metrics); err != nil {
+		return nil, err
+	}
 	if a.doc, err = description(); err != nil {
 		return nil, err
 	}
@@ -81,11 +92,11 @@ func New(c Config) (*API, error) {
 	a.engine = gin.New()
 	a.engine.RedirectTrailingSlash = false
 	a.engine.HandleMethodNotAllowed = true
-	a.engine.Use(a.identify, a.recover, secure)
+	a.engine.Use(a.identify, a.measure, a.recover, a.secure)
 	for _, r := range a.routes() {
-		handlers := []gin.HandlerFunc{a.limitBody}
-		if !r.open {
-			handlers = append(handlers, a.authenticate)
+		handlers := []gin.HandlerFunc{a.limitBody, a.admit(r.access)}
+		if !r.access.IsPublic() {
+			handlers = append(handlers, a.pace)
 		}
 		a.engine.Handle(r.method, r.path, append(handlers, a.answer(r.handle))...)
 	}
@@ -111,6 +122,9 @@ func (l Limits) withDefaults() Limits {
 	if l.KeepAlive == 0 {
 		l.KeepAlive = 15 * time.Second
 	}
+	if l.PerMinute == 0 {
+		l.PerMinute = 300
+	}
 	if l.Write == 0 {
 		l.Write = 30 * time.Second
 	}
@@ -120,36 +134,53 @@ func (l Limits) withDefaults() Limits {
 // Handler returns the API.
 func (a *API) Handler() http.Handler { return a.engine }
 
+// Endpoints lists what Handler answers, with who may call it.
+func (a *API) Endpoints() []Endpoint {
+	var all []Endpoint
+	for _, r := range a.routes() {
+		all = append(all, Endpoint{Pattern: r.method + " " + placeholders.ReplaceAllString(r.path, "{$1}"), Access: r.access, Handler: a.engine})
+	}
+	return all
+}
+
+var placeholders = regexp.MustCompile(`:(\w+)`)
+
 // route is one endpoint. Its handle gives c.Request.Context() to other packages, never c itself: gin uses a context again
 // while they may still look at it. The description served at /openapi.json has exactly these.
 type route struct {
 	method, path string
-	open         bool // needs no key
+	access       Access
 	handle       func(c *gin.Context) error
 }
 
 func (a *API) routes() []route {
+	read, ask := Anyone(identity.ScopeRead), Anyone(identity.ScopeAsk)
 	return []route{
-		{"POST", "/api/chat", false, a.postChat},
-		{"GET", "/api/chat/:id/stream", false, a.streamChat},
-		{"POST", "/api/chat/:id/stop", false, a.stopChat},
-		{"GET", "/api/conversations", false, a.listConversations},
-		{"POST", "/api/conversations", false, a.createConversation},
-		{"GET", "/api/conversations/:id", false, a.getConversation},
-		{"PATCH", "/api/conversations/:id", false, a.renameConversation},
-		{"GET", "/api/conversations/:id/messages", false, a.listMessages},
-		{"GET", "/api/conversations/:id/turns", false, a.listTurns},
-		{"GET", "/api/conversations/:id/artifacts", false, a.listArtifacts},
-		{"GET", "/api/conversations/:id/uploads", false, a.listUploads},
-		{"POST", "/api/conversations/:id/uploads", false, a.createUpload},
-		{"GET", "/api/conversations/:id/uploads/:upload", false, a.getUpload},
-		{"GET", "/api/artifacts/:id", false, a.getArtifact},
-		{"GET", "/api/turns/:id", false, a.getTurn},
-		{"GET", "/api/turns/:id/usage", false, a.getUsage},
-		{"GET", "/api/models", false, a.listModels},
-		{"GET", "/api/me", false, a.getMe},
-		{"GET", "/healthz", true, a.healthz},
-		{"GET", "/openapi.json", true, a.openapi},
+		{"GET", "/api/session", read, a.getSession},
+		{"POST", "/api/session", Public(), a.createSession},
+		{"DELETE", "/api/session", Anyone(SessionOnly), a.deleteSession},
+		{"POST", "/api/session/link", Public(), a.useLink},
+		{"POST", "/api/session/link/check", Public(), a.checkLink},
+		{"POST", "/api/chat", ask, a.postChat},
+		{"GET", "/api/chat/:id/stream", read, a.streamChat},
+		{"POST", "/api/chat/:id/stop", ask, a.stopChat},
+		{"GET", "/api/conversations", read, a.listConversations},
+		{"POST", "/api/conversations", ask, a.createConversation},
+		{"GET", "/api/conversations/:id", read, a.getConversation},
+		{"PATCH", "/api/conversations/:id", ask, a.renameConversation},
+		{"GET", "/api/conversations/:id/messages", read, a.listMessages},
+		{"GET", "/api/conversations/:id/turns", read, a.listTurns},
+		{"GET", "/api/conversations/:id/artifacts", read, a.listArtifacts},
+		{"GET", "/api/conversations/:id/uploads", read, a.listUploads},
+		{"POST", "/api/conversations/:id/uploads", ask, a.createUpload},
+		{"GET", "/api/conversations/:id/uploads/:upload", read, a.getUpload},
+		{"GET", "/api/artifacts/:id", read, a.getArtifact},
+		{"GET", "/api/turns/:id", read, a.getTurn},
+		{"GET", "/api/turns/:id/usage", read, a.getUsage},
+		{"GET", "/api/models", read, a.listModels},
+		{"GET", "/api/me", read, a.getMe},
+		{"GET", "/healthz", Public(), a.healthz},
+		{"GET", "/openapi.json", Public(), a.openapi},
 	}
 }
 
@@ -157,12 +188,16 @@ const requestKey = "request_id"
 
 // identify gives each request an id, which its answer and its log lines carry.
 func (a *API) identify(c *gin.Context) {
-	raw := make([]byte, 8)
-	_, _ = rand.Read(raw) // never fails since Go 1.24
-	id := hex.EncodeToString(raw)
+	id := newRequestID()
 	c.Set(requestKey, id)
 	c.Header("X-Request-ID", id)
 	c.Next()
+}
+
+func newRequestID() string {
+	raw := make([]byte, 8)
+	_, _ = rand.Read(raw) // never fails since Go 1.24
+	return hex.EncodeToString(raw)
 }
 
 // recover makes a panic a typed answer; a stream that has begun can only be cut.
@@ -184,13 +219,8 @@ func (a *API) recover(c *gin.Context) {
 	c.Next()
 }
 
-// secure keeps answers from being run, framed, guessed or stored.
-func secure(c *gin.Context) {
-	h := c.Writer.Header()
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; sandbox")
-	h.Set("Referrer-Policy", "no-referrer")
+func (a *API) secure(c *gin.Context) {
+	a.c.Guard.secure(c.Writer.Header())
 	c.Next()
 }
 

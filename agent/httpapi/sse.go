@@ -15,6 +15,8 @@ import (
 	"bordereau/agent/stream/uimessage"
 )
 
+const eventStream = "text/event-stream"
+
 // tail writes a turn's events after a sequence number until its end. What it writes was in the buffer before, so whoever
 // loses the connection finds it there. A client that has seen a finished turn's end gets 204. A stream that breaks off ends
 // without [DONE], so that the client asks again.
@@ -23,6 +25,8 @@ func (a *API) tail(c *gin.Context, t journal.Turn, after int64) error {
 	defer cancel()
 	w := &eventWriter{c: c, out: http.NewResponseController(c.Writer), turn: t.ID, limits: a.c.Limits, now: a.c.Now, broken: cancel}
 	defer w.stop()
+	a.metrics.streams.Inc()
+	defer a.metrics.streams.Dec()
 	if after == 0 || t.Outcome.Status.Live() {
 		w.begin()
 	}
@@ -83,7 +87,7 @@ func (w *eventWriter) beginLocked() {
 	}
 	w.started = true
 	h := w.c.Writer.Header()
-	h.Set("Content-Type", "text/event-stream")
+	h.Set("Content-Type", eventStream)
 	h.Set("Cache-Control", "no-store, no-transform")
 	h.Set("X-Accel-Buffering", "no")
 	h.Set(uimessage.Header, uimessage.Version)
