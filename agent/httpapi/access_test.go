@@ -39,7 +39,7 @@ func TestKeys(t *testing.T) {
 	for _, route := range (&API{}).routes() {
 		path := strings.NewReplacer(":id", "x", ":upload", "y").Replace(route.path)
 		resp := r.do(request{method: route.method, path: path})
-		if route.open != (resp.StatusCode != http.StatusUnauthorized) {
+		if route.access.IsPublic() != (resp.StatusCode != http.StatusUnauthorized) {
 			t.Errorf("%s %s without a key: %d", route.method, route.path, resp.StatusCode)
 		}
 	}

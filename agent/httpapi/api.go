@@ -177,6 +177,7 @@ func (a *API) routes() []route {
 		{"GET", "/api/artifacts/:id", read, a.getArtifact},
 		{"GET", "/api/turns/:id", read, a.getTurn},
 		{"GET", "/api/turns/:id/usage", read, a.getUsage},
+		{"GET", "/api/usage", read, a.listUsage},
 		{"GET", "/api/models", read, a.listModels},
 		{"GET", "/api/me", read, a.getMe},
 		{"GET", "/healthz", Public(), a.healthz},

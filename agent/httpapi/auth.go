@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -12,19 +11,20 @@ import (
 
 const principalKey = "principal"
 
-// authenticate refuses requests without a good key.
-func (a *API) authenticate(c *gin.Context) {
-	key, ok := strings.CutPrefix(c.GetHeader("Authorization"), "Bearer ")
-	if !ok {
-		key = c.GetHeader("X-API-Key")
+// admit refuses who may not, and gives the request its principal for as long as she may.
+func (a *API) admit(access Access) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		p, err := a.c.Guard.admit(c.Request, access)
+		if err != nil {
+			a.write(c, err)
+			return
+		}
+		ctx, release := a.c.Guard.hold(c.Request, access, p)
+		defer release()
+		c.Request = c.Request.WithContext(ctx)
+		c.Set(principalKey, p)
+		c.Next()
 	}
-	p, err := a.c.Identity.Authenticate(c.Request.Context(), strings.TrimSpace(key))
-	if err != nil {
-		a.write(c, err)
-		return
-	}
-	c.Set(principalKey, p)
-	c.Next()
 }
 
 func principal(c *gin.Context) identity.Principal {

@@ -8,6 +8,8 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"strconv"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -37,9 +39,13 @@ type Error struct {
 	Code      Code   `json:"code"`
 	Message   string `json:"message"`
 	Hint      string `json:"hint,omitempty"`
+	Field     string `json:"field,omitempty"` // of the body, where one is wrong
 	Retryable bool   `json:"retryable"`
 	RequestID string `json:"request_id"`
-	cause     error
+	// Organisations are what to choose from, where an e-mail address and its password fit several.
+	Organisations []OrganisationRef `json:"organisations,omitempty"`
+	retryAfter    time.Duration
+	cause         error
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Code, e.Message) }
@@ -69,8 +75,6 @@ func typed(err error) *Error {
 		return e
 	case errors.As(err, &tooLarge):
 		return &Error{Status: http.StatusRequestEntityTooLarge, Code: TooLarge, Message: fmt.Sprintf("the body has more than %d bytes", tooLarge.Limit), Hint: "upload files instead of sending them inside a message", cause: err}
-	case errors.Is(err, identity.ErrKey):
-		return &Error{Status: http.StatusUnauthorized, Code: Auth, Message: "the API key is missing or refused", Hint: "send Authorization: Bearer KEY with a key that is neither expired nor revoked", cause: err}
 	case errors.Is(err, journal.ErrNotFound):
 		return notFound("conversation, turn or file")
 	case errors.Is(err, artifact.ErrNotFound):
@@ -84,7 +88,49 @@ func typed(err error) *Error {
 	case errors.Is(err, journal.ErrConflict):
 		return &Error{Status: http.StatusConflict, Code: Invalid, Message: "that id is taken by something else", Hint: "leave the id out, or choose another one", cause: err}
 	}
+	if e := typedIdentity(err); e != nil {
+		return e
+	}
 	return typedFile(err)
+}
+
+// typedIdentity is nil for what has nothing to do with who asks.
+func typedIdentity(err error) *Error {
+	var limited *identity.Limited
+	var weak *identity.WeakPassword
+	var field *identity.FieldError
+	var choice *identity.Choice
+	switch {
+	case errors.As(err, &limited):
+		return &Error{Status: http.StatusTooManyRequests, Code: RateLimited, Message: "too many sign-ins failed", Hint: "wait some minutes", Retryable: true, retryAfter: limited.RetryAfter, cause: err}
+	case errors.As(err, &weak):
+		return &Error{Status: http.StatusUnprocessableEntity, Code: Invalid, Field: "password", Message: "the password is refused: " + weak.Why, cause: err}
+	case errors.As(err, &field):
+		return &Error{Status: http.StatusUnprocessableEntity, Code: Invalid, Field: field.Field, Message: field.Why, cause: err}
+	case errors.As(err, &choice):
+		e := &Error{Status: http.StatusConflict, Code: Invalid, Field: "organisation", Message: "the address and the password fit several organisations", Hint: "send one of them as organisation", cause: err}
+		for _, o := range choice.Organisations {
+			e.Organisations = append(e.Organisations, OrganisationRef{ID: o.ID, Name: o.Name})
+		}
+		return e
+	case errors.Is(err, identity.ErrKey):
+		return &Error{Status: http.StatusUnauthorized, Code: Auth, Message: "nobody is signed in, or the API key is refused", Hint: "sign in, or send Authorization: Bearer KEY with a key that is neither expired nor revoked", cause: err}
+	case errors.Is(err, identity.ErrSession):
+		return &Error{Status: http.StatusUnauthorized, Code: Auth, Message: "the session is over", Hint: "sign in again", cause: err}
+	case errors.Is(err, identity.ErrCredentials):
+		return &Error{Status: http.StatusUnauthorized, Code: Auth, Field: "password", Message: "the e-mail address or the password is wrong", Hint: "try again, or ask an administrator for a link", cause: err}
+	case errors.Is(err, identity.ErrLink):
+		return &Error{Status: http.StatusGone, Code: NotFound, Message: "the link was used already, or is too old", Hint: "ask an administrator for a new one", cause: err}
+	case errors.Is(err, identity.ErrBusy):
+		return &Error{Status: http.StatusServiceUnavailable, Code: Unavailable, Message: "too many people sign in at this moment", Hint: "try again", Retryable: true, retryAfter: time.Second, cause: err}
+	case errors.Is(err, identity.ErrNotFound):
+		return &Error{Status: http.StatusNotFound, Code: NotFound, Message: "there is no such person, key or session", Hint: "the list may have changed", cause: err}
+	case errors.Is(err, identity.ErrConflict):
+		return &Error{Status: http.StatusConflict, Code: Invalid, Message: trim(err, identity.ErrConflict), cause: err}
+	case errors.Is(err, identity.ErrInvalid):
+		return &Error{Status: http.StatusUnprocessableEntity, Code: Invalid, Message: trim(err, identity.ErrInvalid), cause: err}
+	}
+	return nil
 }
 
 func typedFile(err error) *Error {
@@ -127,10 +173,18 @@ func (a *API) write(c *gin.Context, err error) {
 	if c.Writer.Written() {
 		return // a stream has begun; its end without [DONE] tells the client
 	}
-	if e.Status == http.StatusUnauthorized {
-		c.Header("WWW-Authenticate", `Bearer realm="bordereau"`)
-	}
+	e.headers(c.Writer.Header())
 	c.AbortWithStatusJSON(e.Status, ErrorBody{Error: &e})
+}
+
+// headers are what a failure says to programs.
+func (e *Error) headers(h http.Header) {
+	if e.Status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", `Bearer realm="bordereau"`)
+	}
+	if e.retryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(int(e.retryAfter.Seconds())))
+	}
 }
 
 // readJSON reads a body into v. What else stands in it is refused unless loose is set.

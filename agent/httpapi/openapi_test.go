@@ -69,14 +69,16 @@ func TestOpenAPISchemas(t *testing.T) {
 		"Conversation": Conversation{}, "ConversationList": ConversationList{}, "NewConversation": NewConversation{}, "Rename": Rename{},
 		"Message": Message{}, "MessageList": MessageList{}, "Turn": Turn{}, "Outcome": journal.Outcome{}, "TurnList": TurnList{}, "Step": Step{}, "Mark": Mark{},
 		"TurnDetail": TurnDetail{}, "ModelUsage": model.Usage{}, "Charge": Charge{}, "Usage": Usage{}, "Artifact": Artifact{}, "ArtifactList": ArtifactList{},
-		"Upload": Upload{}, "UploadList": UploadList{}, "ModelList": ModelList{}, "Me": Me{}, "Healthz": Healthz{},
+		"UsageGroup": UsageGroup{}, "UsageList": UsageList{}, "Upload": Upload{}, "UploadList": UploadList{}, "ModelList": ModelList{}, "Me": Me{}, "Healthz": Healthz{},
+		"SignedIn": SignedIn{}, "PersonRef": PersonRef{}, "OrganisationRef": OrganisationRef{}, "NewSession": NewSession{},
+		"LinkCheck": LinkCheck{}, "Invitation": Invitation{}, "UseLink": UseLink{},
 	}
 	for name := range d.Components.Schemas {
 		if types[name] == nil {
 			t.Errorf("schema %s describes no type", name)
 		}
 	}
-	requests := []string{"ChatRequest", "UIMessage", "UIPart", "NewConversation", "Rename"}
+	requests := []string{"ChatRequest", "UIMessage", "UIPart", "NewConversation", "Rename", "NewSession", "LinkCheck", "UseLink"}
 	for name, v := range types {
 		schema, ok := d.Components.Schemas[name]
 		if !ok {

@@ -11,9 +11,19 @@ import (
 	"bordereau/agent/stream"
 )
 
-// Authenticator tells whom a key speaks for; identity.ErrKey refuses.
+// Authenticator tells whom a key or a session's token speaks for; identity.ErrKey and identity.ErrSession refuse.
 type Authenticator interface {
 	Authenticate(ctx context.Context, key string) (identity.Principal, error)
+	Resume(ctx context.Context, token string) (identity.Principal, error)
+}
+
+// SignIn begins and ends sessions.
+type SignIn interface {
+	SignIn(ctx context.Context, c identity.Credentials) (identity.SignedIn, error)
+	Invitation(ctx context.Context, token string) (identity.Invitation, error)
+	Redeem(ctx context.Context, r identity.Redeem) (identity.SignedIn, error)
+	SignOut(ctx context.Context, p identity.Principal) error
+	FindOrganisation(ctx context.Context, id string) (identity.Organisation, error)
 }
 
 // Conversations keeps talks and their messages.
@@ -33,6 +43,7 @@ type Turns interface {
 	Steps(ctx context.Context, o journal.Owner, turn string) ([]journal.Step, error)
 	Marks(ctx context.Context, o journal.Owner, turn string) ([]journal.Mark, error)
 	Charges(ctx context.Context, o journal.Owner, turn string) ([]journal.Charge, error)
+	SpentBy(ctx context.Context, f journal.SpentFilter) ([]journal.SpentGroup, error)
 	Artifacts(ctx context.Context, o journal.Owner, conversation string) ([]journal.Artifact, error)
 	Artifact(ctx context.Context, o journal.Owner, id string) (journal.Artifact, error)
 }
@@ -71,6 +82,7 @@ var (
 	_ Conversations = (*journal.Store)(nil)
 	_ Turns         = (*journal.Store)(nil)
 	_ Authenticator = (*identity.Directory)(nil)
+	_ SignIn        = (*identity.Directory)(nil)
 	_ Files         = (*artifact.Store)(nil)
 	_ Uploads       = (*artifact.Library)(nil)
 )

@@ -139,7 +139,7 @@ func newRig(t *testing.T, change func(*Config)) *rig {
 	if r.store, err = journal.Open(journal.Config{DB: db, Dialect: dialect, NewID: uuid.NewString}); err != nil {
 		t.Fatal(err)
 	}
-	if r.people, err = identity.New(identity.Config{DB: db}); err != nil {
+	if r.people, err = identity.New(identity.Config{DB: db, Cost: identity.Cost{MemoryKiB: 64, Passes: 1, Threads: 1}}); err != nil {
 		t.Fatal(err)
 	}
 	if r.files, err = artifact.OpenFolder(t.TempDir()); err != nil {
@@ -172,8 +172,12 @@ func newRig(t *testing.T, change func(*Config)) *rig {
 		p.text("Hello.")
 		p.end(journal.Outcome{Status: journal.Completed}, "Hello.")
 	})
+	guard, err := NewGuard(GuardConfig{Identity: r.people, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
 	c := Config{
-		Identity: r.people, Conversations: r.store, Turns: r.store, Events: r.buffer, Runner: r.runner, Models: names{"playbook", "other"},
+		Guard: guard, SignIn: r.people, Conversations: r.store, Turns: r.store, Events: r.buffer, Runner: r.runner, Models: names{"playbook", "other"},
 		Files: r.files, Uploads: library, Log: slog.New(slog.DiscardHandler), Limits: Limits{KeepAlive: 100 * time.Millisecond},
 	}
 	if change != nil {

@@ -3,6 +3,7 @@ package identity
 import (
 	"errors"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -46,7 +47,7 @@ func TestKeyLife(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := d.Authenticate(t.Context(), secret)
-	if err != nil || got != (Principal{Org: "acme", Person: p.ID, Name: "Ann", Email: "ann@acme.example", Role: Underwriter, Key: k.ID}) {
+	if want := (Principal{Org: "acme", Person: p.ID, Name: "Ann", Email: "ann@acme.example", Role: Underwriter, Key: k.ID, Scopes: AllScopes()}); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	keys, err := d.Keys(t.Context(), "acme")

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -24,6 +26,9 @@ type config struct {
 	Sandbox    sandboxConfig    `yaml:"sandbox"`
 	Models     modelsConfig     `yaml:"models"`
 	Turns      turnsConfig      `yaml:"turns"`
+	Sessions   sessionsConfig   `yaml:"sessions"`
+	// PublicURL is where people's browsers find the program; "": at Listen.
+	PublicURL string `yaml:"public_url"`
 	// BehindProxy says that a proxy in front ends TLS; without it only loopback addresses are listened on.
 	BehindProxy bool `yaml:"behind_tls_proxy"`
 }
@@ -70,12 +75,18 @@ type turnsConfig struct {
 	CostMicros int64         `yaml:"cost_micros"` // of one turn, millionths of a US dollar
 }
 
+type sessionsConfig struct {
+	Idle time.Duration `yaml:"idle"` // a session that isn't used for so long ends
+	Life time.Duration `yaml:"life"` // a session ends after so long
+}
+
 func defaults() config {
 	return config{
 		Data: "data", Listen: "127.0.0.1:8700",
 		Governance: governanceConfig{Listen: "127.0.0.1:8701", Workers: 32},
 		Sandbox:    sandboxConfig{Driver: "auto", MemoryMiB: 1024, DiskMiB: 2048, IdleStop: 10 * time.Minute},
 		Models:     modelsConfig{Default: "playbook"},
+		Sessions:   sessionsConfig{Idle: 8 * time.Hour, Life: 7 * 24 * time.Hour},
 		Turns:      turnsConfig{Runners: 8, Deadline: 45 * time.Minute, Steps: 60, CostMicros: 5_000_000},
 	}
 }
@@ -142,8 +153,25 @@ func (c *config) check() error {
 	if c.Turns.Runners < 1 || c.Turns.Steps < 1 || c.Turns.Deadline < time.Minute {
 		return errors.New("configuration: turns: runners and steps are at least 1, deadline at least 1m")
 	}
+	if c.Sessions.Idle < time.Minute || c.Sessions.Life < c.Sessions.Idle {
+		return errors.New("configuration: sessions: idle is at least 1m, life at least idle")
+	}
+	if c.PublicURL == "" {
+		return nil
+	}
+	u, err := url.Parse(c.PublicURL)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.User != nil {
+		return fmt.Errorf("configuration: public_url: %q is no address such as https://bordereau.example", c.PublicURL)
+	}
+	c.PublicURL = u.Scheme + "://" + u.Host
+	if c.BehindProxy && u.Scheme != "https" {
+		return fmt.Errorf("configuration: public_url: %q is not https, though behind_tls_proxy is set", c.PublicURL)
+	}
 	return nil
 }
+
+// secure tells whether browsers come by TLS.
+func (c *config) secure() bool { return c.BehindProxy || strings.HasPrefix(c.PublicURL, "https://") }
 
 // path is a place in the data folder.
 func (c *config) path(parts ...string) string {

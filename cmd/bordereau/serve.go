@@ -3,26 +3,24 @@ package main
 import (
 	"context"
 	"crypto/ed25519"
-	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"bordereau/agent/httpapi"
 	"bordereau/agent/identity"
 	"bordereau/governance/dataset"
-	"bordereau/governance/fault"
 	"bordereau/governance/turntoken"
 	"bordereau/tools/vin"
 	"bordereau/tools/vin/vinhttp"
+	"bordereau/web"
 )
 
 // runServe serves all roles until it is told to stop.
@@ -84,6 +82,10 @@ func start(ctx context.Context, c config, log *slog.Logger) (s *system, err erro
 	if err != nil {
 		return nil, err
 	}
+	guard, err := newGuard(c, directory, log)
+	if err != nil {
+		return nil, err
+	}
 	plane, err := openDataPlane(ctx, c, log, &open)
 	if err != nil {
 		return nil, err
@@ -113,8 +115,8 @@ func start(ctx context.Context, c config, log *slog.Logger) (s *system, err erro
 	if err != nil {
 		return nil, err
 	}
-	face, err := serveAgent(ctx, c, agentParts{
-		journal: turns, directory: directory, library: library, minter: turntoken.Minter{Key: key, Issuer: tokenIssuer, Audience: tokenAudience},
+	api, err := serveAgent(ctx, c, agentParts{
+		journal: turns, directory: directory, guard: guard, library: library, minter: turntoken.Minter{Key: key, Issuer: tokenIssuer, Audience: tokenAudience},
 		stamper: stamper, mcp: endpoint, sandboxes: sandboxes, metrics: metrics, log: log,
 	}, &open)
 	if err != nil {
@@ -128,15 +130,26 @@ func start(ctx context.Context, c config, log *slog.Logger) (s *system, err erro
 	if err != nil {
 		return nil, err
 	}
-	imports, err := dataset.NewHandler(dataset.HandlerConfig{Store: plane.store, Authorise: importer(directory), MaxBytes: maxImport, Dir: c.path("incoming")})
+	imports, err := dataset.NewHandler(dataset.HandlerConfig{Store: plane.store, Authorise: importingOrg, MaxBytes: maxImport, Dir: c.path("incoming")})
 	if err != nil {
 		return nil, err
 	}
-	outside := http.NewServeMux()
-	outside.Handle("/", face)
-	outside.Handle("POST /api/import", imports)
-	outside.Handle("/api/vin/", http.StripPrefix("/api", keyed(directory, vins)))
-	address, stopListening, err = listenLocal(ctx, c.Listen, outside, log)
+	outside := newFace(guard)
+	outside.mux.Handle("/", web.Handler())
+	outside.api(api)
+	vins = http.StripPrefix("/api", vins)
+	outside.add(
+		httpapi.Endpoint{Pattern: "POST /api/import", Access: httpapi.Only(identity.ScopeImport, identity.Admin), Handler: imports},
+		httpapi.Endpoint{Pattern: "GET /api/vin/{vin}", Access: httpapi.Anyone(identity.ScopeRead), Handler: vins},
+		httpapi.Endpoint{Pattern: "POST /api/vin/DecodeVINValuesBatch/", Access: httpapi.Anyone(identity.ScopeRead), Handler: vins},
+		httpapi.Endpoint{Pattern: "POST /api/vin/check", Access: httpapi.Anyone(identity.ScopeRead), Handler: vins},
+	)
+	consoles, err := serveConsole(c, plane, directory, log, &open)
+	if err != nil {
+		return nil, err
+	}
+	outside.add(consoles...)
+	address, stopListening, err = listenLocal(ctx, c.Listen, outside.mux, log)
 	if err != nil {
 		return nil, err
 	}
@@ -146,45 +159,6 @@ func start(ctx context.Context, c config, log *slog.Logger) (s *system, err erro
 
 // maxImport is the most bytes of one import over HTTP.
 const maxImport = 8 << 30
-
-// importer lets an organisation's admins import into it.
-func importer(directory *identity.Directory) func(*http.Request) (string, error) {
-	return func(r *http.Request) (string, error) {
-		key, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-		who, err := directory.Authenticate(r.Context(), key)
-		switch {
-		case errors.Is(err, identity.ErrKey):
-			return "", &fault.Error{Code: fault.Auth, Component: "import", Message: "an API key is needed", Hint: "send it as Authorization: Bearer KEY"}
-		case err != nil:
-			return "", (&fault.Error{Code: fault.Unavailable, Component: "import", Message: "keys can't be checked now", Hint: "ask again", Retryable: true}).Because(err)
-		case who.Role != identity.Admin:
-			return "", &fault.Error{Code: fault.Denied, Component: "import", Message: "only an admin imports", Hint: "use an admin's key"}
-		}
-		return who.Org, nil
-	}
-}
-
-// keyed lets requests with an organisation's API key through, whatever the role.
-func keyed(directory *identity.Directory, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		key, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-		switch _, err := directory.Authenticate(r.Context(), key); {
-		case errors.Is(err, identity.ErrKey):
-			refuse(w, http.StatusUnauthorized, `{"code":"auth","message":"an API key is needed","hint":"send it as Authorization: Bearer KEY"}`)
-			return
-		case err != nil:
-			refuse(w, http.StatusServiceUnavailable, `{"code":"unavailable","message":"keys can't be checked now","hint":"ask again","retryable":true}`)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-func refuse(w http.ResponseWriter, status int, body string) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_, _ = io.WriteString(w, body)
-}
 
 // enrolAll gives each organisation that has data an account and a first key.
 func enrolAll(ctx context.Context, c config, plane *dataPlane, directory *identity.Directory) ([]string, error) {

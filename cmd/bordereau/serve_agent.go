@@ -45,7 +45,7 @@ func openJournal(ctx context.Context, c config, open *closers) (*journal.Store, 
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	directory, err := identity.New(identity.Config{DB: db})
+	directory, err := identity.New(identity.Config{DB: db, Idle: c.Sessions.Idle, Life: c.Sessions.Life})
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -57,6 +57,7 @@ func openJournal(ctx context.Context, c config, open *closers) (*journal.Store, 
 type agentParts struct {
 	journal   *journal.Store
 	directory *identity.Directory
+	guard     *httpapi.Guard
 	library   *artifact.Library
 	minter    turntoken.Minter
 	stamper   turntoken.Stamper
@@ -66,8 +67,8 @@ type agentParts struct {
 	log       *slog.Logger
 }
 
-// serveAgent starts the runner and returns the HTTP face.
-func serveAgent(ctx context.Context, c config, p agentParts, open *closers) (http.Handler, error) {
+// serveAgent starts the runner and returns its HTTP face.
+func serveAgent(ctx context.Context, c config, p agentParts, open *closers) (*httpapi.API, error) {
 	files, err := artifact.OpenFolder(c.path("files"))
 	if err != nil {
 		return nil, err
@@ -100,14 +101,10 @@ func serveAgent(ctx context.Context, c config, p agentParts, open *closers) (htt
 		return nil, err
 	}
 	open.add(func() error { runner.Stop(); return nil })
-	api, err := httpapi.New(httpapi.Config{ //nolint:contextcheck // its handlers have the contexts of their requests
-		Identity: p.directory, Conversations: p.journal, Turns: p.journal, Events: turn.Events{Journal: p.journal, Buffer: buffer}, Runner: runner,
+	return httpapi.New(httpapi.Config{ //nolint:contextcheck // its handlers have the contexts of their requests
+		Guard: p.guard, SignIn: p.directory, Conversations: p.journal, Turns: p.journal, Events: turn.Events{Journal: p.journal, Buffer: buffer}, Runner: runner,
 		Models: models, Files: files, Uploads: p.library, Log: p.log, Health: []httpapi.Health{{Name: "journal", Check: p.journal.Ping}},
 	})
-	if err != nil {
-		return nil, err
-	}
-	return api.Handler(), nil
 }
 
 // openBuffer is where events are kept while a turn runs: in this process, or in the Redis that all replicas share.
