@@ -3,6 +3,7 @@ package export
 
 import (
 	"errors"
+	"io"
 
 	"bordereau/governance/gate"
 )
@@ -25,6 +26,11 @@ const (
 	CSV     Format = "csv"
 	Parquet Format = "parquet"
 )
+
+// encoders start a file of each format.
+func encoders() map[Format]func(io.Writer, []gate.Column) (Encoder, error) {
+	return map[Format]func(io.Writer, []gate.Column) (Encoder, error){CSV: NewCSV, Parquet: NewParquet, Excel: NewExcel, Guarded: NewGuarded}
+}
 
 // Encoder writes rows in one format.
 type Encoder interface {

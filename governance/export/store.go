@@ -65,7 +65,7 @@ var _ gate.Sink = (*Writer)(nil)
 
 // Create starts an export for a turn. Nothing of it can be read before Commit.
 func (s *Store) Create(ctx context.Context, org, turn string, format Format) (*Writer, error) {
-	if org == "" || turn == "" || (format != CSV && format != Parquet) {
+	if org == "" || turn == "" || encoders()[format] == nil {
 		return nil, errors.New("export: an export needs organisation, turn and a known format")
 	}
 	w := &Writer{s: s, org: org, turn: turn, out: Export{ID: s.c.NewID(), Format: format}, sum: sha256.New()}
@@ -80,11 +80,7 @@ func (s *Store) Create(ctx context.Context, org, turn string, format Format) (*W
 
 // Begin writes what comes before the rows.
 func (w *Writer) Begin(columns []gate.Column) (err error) {
-	if w.out.Format == CSV {
-		w.enc, err = NewCSV(counted{w}, columns)
-		return err
-	}
-	w.enc, err = NewParquet(counted{w}, columns)
+	w.enc, err = encoders()[w.out.Format](counted{w}, columns)
 	return err
 }
 
@@ -134,6 +130,9 @@ func (w *Writer) Commit(ctx context.Context) (Export, error) {
 
 // Abort leaves nothing behind.
 func (w *Writer) Abort() {
+	if book, ok := w.enc.(*workbookEncoder); ok {
+		book.discard()
+	}
 	w.cancel()
 	_ = w.blob.Close() // with its context cancelled it discards what was written
 }
