@@ -70,7 +70,7 @@ $(BIN)/runsc: .ci/runsc.mod .ci/runsc.sum
 # down tenfold, hold attacks against their deadlines, or start the whole product.
 PLAIN := . ./cmd/benchmarks/... ./cmd/bordereau/... ./cmd/vpicbuild/... ./reports/... ./tools/... ./governance/gate/... ./governance/statement/...
 RACED := ./agent/... ./sandbox/... ./migrations/... ./cmd/gov/... ./cmd/guest/... ./cmd/sandboxd/... \
-	$(addprefix ./governance/,audit/... call/... dataset/... duck/... export/... fault/... mcpserver/... policy/... run/... turntoken/...)
+	$(addprefix ./governance/,audit/... call/... console/... dataset/... duck/... export/... fault/... mcpserver/... policy/... relation/... run/... turntoken/...)
 
 test: setup-test build ## do all set-up and run all tests
 	@$(TOOL) gotestsum --format pkgname-and-test-fails --hide-summary skipped -- -timeout 20m $(PLAIN)

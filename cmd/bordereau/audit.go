@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"bordereau/governance/audit"
 	"bordereau/migrations"
@@ -20,18 +21,20 @@ type brokenAudit struct{ *audit.BrokenError }
 // ExitCode returns 3: the answer is no.
 func (brokenAudit) ExitCode() int { return 3 }
 
-// runAudit verifies or exports the audit record.
+// runAudit lists, shows, verifies or exports the audit record.
 func runAudit(ctx context.Context, args []string, std stdio) error {
 	usage := func() {
-		fmt.Fprint(std.Err, "Usage:\n  bordereau audit verify [--org ORG] [--expect HASH]   prove that no entry was changed, dropped or reordered\n"+
+		fmt.Fprint(std.Err, "Usage:\n  bordereau audit list --org ORG [filters] [--json]    list statements, the newest first\n"+
+			"  bordereau audit show --org ORG AUDIT_ID [--json]     one statement with all that is on record\n"+
+			"  bordereau audit verify [--org ORG] [--expect HASH]   prove that no entry was changed, dropped or reordered\n"+
 			"  bordereau audit export --org ORG [-o FILE]           write the entries as NDJSON\n")
 	}
-	if len(args) == 0 || (args[0] != "verify" && args[0] != "export") {
+	if len(args) == 0 || !slices.Contains([]string{"list", "show", "verify", "export"}, args[0]) {
 		usage()
 		if len(args) > 0 && (args[0] == "-h" || args[0] == "--help") {
 			return nil
 		}
-		return usagef("audit: want verify or export")
+		return usagef("audit: want list, show, verify or export")
 	}
 	fs := flag.NewFlagSet("audit "+args[0], flag.ContinueOnError)
 	fs.SetOutput(std.Err)
@@ -41,13 +44,26 @@ func runAudit(ctx context.Context, args []string, std stdio) error {
 	dsn := fs.String("db", "", "governance database (default: governance.db in the data folder)")
 	expect := fs.String("expect", "", "verify: the hash that the chain of --org must end with or contain, kept from an earlier run")
 	out := fs.String("o", "", "export: file to write (default: standard output)")
-	if err := fs.Parse(args[1:]); err != nil {
+	asJSON := fs.Bool("json", false, "list, show: as JSON")
+	var filters auditFilters
+	wanted := 0 // arguments beside the flags
+	switch args[0] {
+	case "list":
+		filters.define(fs)
+	case "show":
+		wanted = 1
+	}
+	rest, err := parseAround(fs, args[1:])
+	if err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return nil
 		}
 		return usagef("audit: %v", err)
 	}
-	if *org == "" && (args[0] == "export" || *expect != "") {
+	if len(rest) != wanted {
+		return usagef("audit %s: want %d arguments, not %d", args[0], wanted, len(rest))
+	}
+	if *org == "" && (args[0] != "verify" || *expect != "") {
 		return usagef("audit %s: --org is required", args[0])
 	}
 	if *dsn == "" {
@@ -61,7 +77,16 @@ func runAudit(ctx context.Context, args []string, std stdio) error {
 		return err
 	}
 	defer db.Close()
-	if args[0] == "export" {
+	switch args[0] {
+	case "list":
+		search, err := filters.read(*org)
+		if err != nil {
+			return err
+		}
+		return listAudit(ctx, db, search, *asJSON, std)
+	case "show":
+		return showAudit(ctx, db, *org, rest[0], *asJSON, std)
+	case "export":
 		return exportAudit(*out, std, func(w io.Writer) (int64, error) { return audit.Export(ctx, db, *org, w) })
 	}
 	orgs := []string{*org}
@@ -84,6 +109,19 @@ func runAudit(ctx context.Context, args []string, std stdio) error {
 		}
 	}
 	return nil
+}
+
+// parseAround parses flags that may stand before and after the other arguments, which it returns.
+func parseAround(fs *flag.FlagSet, args []string) (rest []string, err error) {
+	for {
+		if err := fs.Parse(args); err != nil {
+			return nil, err
+		}
+		if fs.NArg() == 0 {
+			return rest, nil
+		}
+		rest, args = append(rest, fs.Arg(0)), fs.Args()[1:]
+	}
 }
 
 func exportAudit(path string, std stdio, export func(io.Writer) (int64, error)) error {

@@ -29,7 +29,7 @@ func commands() []command {
 		{"vin", "decode VINs, check a vehicle schedule", runVIN},
 		{"guideline", "check, test or compare guidelines", runGuideline},
 		{"report", "check a workbook or PDF against its run and the audit chain", runReport},
-		{"audit", "verify or export the audit chain", runAudit},
+		{"audit", "list, show, verify or export the audit record", runAudit},
 		{"turn", "show a turn's timeline", runTurn},
 		{"policy", "check a policy file", runPolicy},
 		{"sample", "write the sample organisations to a folder", runSample},

@@ -102,8 +102,8 @@ func openDataPlane(ctx context.Context, c config, log *slog.Logger, open *closer
 	return p, err
 }
 
-// serveGovernance returns the MCP endpoint over a data plane.
-func serveGovernance(ctx context.Context, p *dataPlane, c config, decoder *vin.Decoder, live turntoken.Liveness, key ed25519.PublicKey, stamper turntoken.Stamper, log *slog.Logger, open *closers) (http.Handler, error) {
+// openExports opens where whole results wait to be fetched.
+func openExports(c config, db *sql.DB, open *closers) (*export.Store, error) {
 	if err := os.MkdirAll(c.path("exports"), 0o700); err != nil {
 		return nil, fmt.Errorf("making the folder of exports: %w", err)
 	}
@@ -112,7 +112,12 @@ func serveGovernance(ctx context.Context, p *dataPlane, c config, decoder *vin.D
 		return nil, fmt.Errorf("opening the folder of exports: %w", err)
 	}
 	open.add(bucket.Close)
-	exports, err := export.NewStore(export.Config{DB: p.db, Bucket: bucket, TTL: exportLife, MaxBytes: 8 << 30, Now: time.Now, NewID: uuid.NewString})
+	return export.NewStore(export.Config{DB: db, Bucket: bucket, TTL: exportLife, MaxBytes: 8 << 30, Now: time.Now, NewID: uuid.NewString})
+}
+
+// serveGovernance returns the MCP endpoint over a data plane.
+func serveGovernance(ctx context.Context, p *dataPlane, c config, decoder *vin.Decoder, live turntoken.Liveness, key ed25519.PublicKey, stamper turntoken.Stamper, log *slog.Logger, open *closers) (http.Handler, error) {
+	exports, err := openExports(c, p.db, open)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -316,6 +317,20 @@ func sums(t *testing.T, b bed) {
 	by, err := b.SpentByPerson(ctx, kim.Org, b.clock.Now().Add(-time.Hour))
 	if err != nil || by["kim"] != after {
 		t.Errorf("%+v, %v", by, err)
+	}
+	for grouping, key := range map[journal.Grouping]string{
+		journal.ByPerson: "kim", journal.ByModel: "m", journal.ByTurn: turn.ID, journal.ByDay: b.clock.Now().UTC().Format(time.DateOnly),
+	} {
+		groups, err := b.SpentBy(ctx, journal.SpentFilter{Org: kim.Org, Person: kim.Person, By: grouping, From: b.clock.Now().Add(-time.Hour), To: b.clock.Now().Add(time.Hour)})
+		if err != nil || !slices.ContainsFunc(groups, func(g journal.SpentGroup) bool { return g.Key == key && g.Tokens() >= 10 && g.Attempts >= 1 }) {
+			t.Errorf("by %s: %+v, %v", grouping, groups, err)
+		}
+		if groups, err := b.SpentBy(ctx, journal.SpentFilter{Org: kim.Org, Person: kim.Person, By: grouping, To: b.clock.Now().Add(-10000 * time.Hour)}); err != nil || len(groups) != 0 {
+			t.Errorf("by %s before: %+v, %v", grouping, groups, err)
+		}
+	}
+	if _, err := b.SpentBy(ctx, journal.SpentFilter{Org: kim.Org, By: "colour"}); !errors.Is(err, journal.ErrInvalid) {
+		t.Errorf("by colour: %v", err)
 	}
 	if none, err := b.Spent(ctx, "nobody", "", time.Time{}); err != nil || none.Attempts != 0 {
 		t.Errorf("%+v, %v", none, err)
