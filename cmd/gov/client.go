@@ -15,35 +15,42 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"bordereau/governance/turntoken"
 )
 
 // The protocol as this client speaks it: MCP of 2026-07-28, where every request stands alone.
 const (
 	version     = "2026-07-28"
-	endpoint    = "http://localhost/mcp"
+	behindDoor  = "http://localhost/mcp" // by way of the socket
 	maxMessage  = 64 << 20
 	maxAttempts = 6
 )
 
-// client calls governance through the door.
+// client calls governance through the door, or where there is none at its address, with proofs of the token's key.
 type client struct {
 	http      *http.Client
+	endpoint  string
 	tokenFile string
 	seen      func(message string) // progress; nil for none
 	pause     time.Duration        // before the second attempt; it doubles
 }
 
 func dial(std stdio) *client {
-	socket := or(std.Env("BORDEREAU_SOCKET"), "/run/bordereau/mcp.sock")
 	c := &client{
-		http: &http.Client{Transport: &http.Transport{
+		http: &http.Client{Transport: &http.Transport{DisableCompression: true}}, endpoint: std.Env("BORDEREAU_ENDPOINT"),
+		tokenFile: or(std.Env("BORDEREAU_TOKEN_FILE"), "/run/bordereau/token"),
+		pause:     200 * time.Millisecond,
+	}
+	if c.endpoint == "" {
+		socket := or(std.Env("BORDEREAU_SOCKET"), "/run/bordereau/mcp.sock")
+		c.endpoint = behindDoor
+		c.http.Transport = &http.Transport{
 			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 				return (&net.Dialer{}).DialContext(ctx, "unix", socket)
 			},
 			DisableCompression: true,
-		}},
-		tokenFile: or(std.Env("BORDEREAU_TOKEN_FILE"), "/run/bordereau/token"),
-		pause:     200 * time.Millisecond,
+		}
 	}
 	if std.Terminal {
 		c.seen = func(message string) { fmt.Fprintln(std.Err, "gov:", message) }
@@ -131,9 +138,13 @@ func (c *client) again(ctx context.Context, method, name string, params map[stri
 
 // request makes one request. The token is read each time: the loop renews it while the turn goes on.
 func (c *client) request(ctx context.Context, method, name string, params map[string]any, into any) error {
-	token, err := os.ReadFile(c.tokenFile)
+	text, err := os.ReadFile(c.tokenFile)
 	if err != nil {
 		return &fault{Code: "auth", Component: "gov", Message: "there is no turn token: " + err.Error(), Hint: "gov works inside a sandbox, while a turn runs"}
+	}
+	credential, err := turntoken.ReadCredential(string(text))
+	if err != nil {
+		return &fault{Code: "auth", Component: "gov", Message: err.Error(), Hint: "the turn writes it anew with its next step"}
 	}
 	meta, ok := params["_meta"].(map[string]any)
 	if !ok {
@@ -146,11 +157,13 @@ func (c *client) request(ctx context.Context, method, name string, params map[st
 	if err != nil {
 		return err
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, endpoint, bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.endpoint, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
-	r.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
+	if err := authorise(r, credential); err != nil {
+		return err
+	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
 	r.Header.Set("Mcp-Protocol-Version", version)
@@ -165,6 +178,25 @@ func (c *client) request(ctx context.Context, method, name string, params map[st
 	}
 	defer func() { _ = answer.Body.Close() }()
 	return c.answer(answer, into)
+}
+
+// authorise adds the token, and a proof of the key that it is bound to. A token without one goes through the door only: nothing
+// that another could use is sent over a network.
+func authorise(r *http.Request, c turntoken.Credential) error {
+	if c.Key == nil {
+		if r.URL.String() != behindDoor {
+			return &fault{Code: "auth", Component: "gov", Message: "the token is bound to no key", Hint: "without a door governance takes only tokens with a proof of their key"}
+		}
+		r.Header.Set("Authorization", "Bearer "+c.Token)
+		return nil
+	}
+	proof, err := turntoken.Prove(c.Key, r.Method, r.URL.String(), c.Token, time.Now())
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Authorization", turntoken.ProofScheme+" "+c.Token)
+	r.Header.Set(turntoken.ProofHeader, proof)
+	return nil
 }
 
 // message is what governance writes.

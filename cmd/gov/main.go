@@ -83,4 +83,5 @@ const help = `gov asks governed submission data from inside a sandbox.
 Answers are JSON (--json), or a table on a terminal (--table). The query may come on standard input: gov sql < q.sql
 Exit status: 0 answered, 2 wrong usage, 3 refused, 4 a limit was met, 5 infrastructure.
 The socket is $BORDEREAU_SOCKET or /run/bordereau/mcp.sock, the token in $BORDEREAU_TOKEN_FILE or /run/bordereau/token.
+Where there is no socket, $BORDEREAU_ENDPOINT is governance's address, and each call proves the key beside the token (DPoP).
 `

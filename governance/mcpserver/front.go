@@ -32,6 +32,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Retry-After", "1")
 		} else {
 			w.Header().Set("WWW-Authenticate", `Bearer error="invalid_token"`)
+			if s.c.Verifier.Proofs.URL != "" {
+				w.Header().Add("WWW-Authenticate", turntoken.ProofScheme+` error="invalid_dpop_proof", algs="EdDSA"`)
+			}
 		}
 		refuse(w, status, f)
 		return
@@ -74,8 +77,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.http.ServeHTTP(&typed{ResponseWriter: w, modern: isModern(r)}, in)
 }
 
-// authenticate returns the verified token of a request that came through the door of its sandbox, or why not.
+// authenticate returns the verified token of a request that came through the door of its sandbox, or with a proof of the key
+// that the token is bound to, or why not.
 func (s *Server) authenticate(r *http.Request) (turntoken.Claims, *fault.Error) {
+	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), turntoken.ProofScheme+" "); ok && token != "" {
+		claims, err := s.c.Verifier.VerifyBound(r.Context(), token, r.Method, r.Header)
+		return claims, s.judge(r, token, "", err)
+	}
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !ok || token == "" {
 		return turntoken.Claims{}, s.refused(r, "", "", "missing")
@@ -85,25 +93,32 @@ func (s *Server) authenticate(r *http.Request) (turntoken.Claims, *fault.Error) 
 		return turntoken.Claims{}, s.refused(r, token, "", "stamp")
 	}
 	claims, err := s.c.Verifier.Verify(r.Context(), token, sandbox)
-	switch {
-	case err == nil:
-		return claims, nil
-	case errors.Is(err, turntoken.ErrUnavailable):
+	return claims, s.judge(r, token, sandbox, err)
+}
+
+// judge records what was refused and types it; nil for a token that was taken.
+func (s *Server) judge(r *http.Request, token, sandbox string, err error) *fault.Error {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, turntoken.ErrUnavailable) {
 		_ = s.refused(r, token, sandbox, "unavailable") // recorded like any other; what the caller is told is below
-		return turntoken.Claims{}, (&fault.Error{
+		return (&fault.Error{
 			Code: fault.Unavailable, Component: "turn", Message: "nobody can tell whether the turn is live", Hint: "ask again in a moment", Retryable: true,
 		}).Because(err)
-	case errors.Is(err, turntoken.ErrExpired):
-		return turntoken.Claims{}, s.refused(r, token, sandbox, "expired")
-	case errors.Is(err, turntoken.ErrSandbox):
-		return turntoken.Claims{}, s.refused(r, token, sandbox, "sandbox")
-	case errors.Is(err, turntoken.ErrDead):
-		return turntoken.Claims{}, s.refused(r, token, sandbox, "dead")
-	case errors.Is(err, turntoken.ErrConfig):
-		return turntoken.Claims{}, s.refused(r, token, sandbox, "config")
-	default:
-		return turntoken.Claims{}, s.refused(r, token, sandbox, "malformed")
 	}
+	for _, known := range []struct {
+		err  error
+		kind string
+	}{
+		{turntoken.ErrExpired, "expired"}, {turntoken.ErrSandbox, "sandbox"}, {turntoken.ErrDead, "dead"}, {turntoken.ErrConfig, "config"},
+		{turntoken.ErrProof, "proof"}, {turntoken.ErrReplayed, "replayed"},
+	} {
+		if errors.Is(err, known.err) {
+			return s.refused(r, token, sandbox, known.kind)
+		}
+	}
+	return s.refused(r, token, sandbox, "malformed")
 }
 
 // reasons are what a refused caller is told: enough to mend an honest mistake, nothing about what would have been right.
@@ -117,6 +132,10 @@ func reason(kind string) string {
 		return "the token is used from outside its sandbox"
 	case "dead":
 		return "the token's turn has ended or moved on"
+	case "proof":
+		return "the call has no good proof of the token's key"
+	case "replayed":
+		return "the call's proof was used before"
 	default:
 		return "the token is not valid"
 	}

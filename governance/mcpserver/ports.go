@@ -18,7 +18,7 @@ type Refusals interface {
 // Refusal is one refused call. Org, Turn and TokenID are what the token claims: they are verified only if Verified says so.
 type Refusal struct {
 	At       time.Time
-	Kind     string // "malformed", "expired", "sandbox", "dead", "tool", "missing", "unavailable", "config", "stamp"
+	Kind     string // "malformed", "expired", "sandbox", "dead", "tool", "missing", "unavailable", "config", "stamp", "proof", "replayed"
 	Verified bool   // the token itself was good: it is the tool that was refused
 	Org      string
 	Turn     string

@@ -41,6 +41,7 @@ type Grant struct {
 	Epoch        int64
 	Sandbox      string
 	Tools        []string
+	Key          string // thumbprint of the key that its holder proves to have; "" for a token that is used through a door
 }
 
 // Claims is a verified token.
@@ -62,7 +63,13 @@ type wire struct {
 	Epoch        int64    `json:"epoch"`
 	Sandbox      string   `json:"sandbox"`
 	Tools        []string `json:"tools"`
+	Confirm      *confirm `json:"cnf,omitempty"`
 	jwt.RegisteredClaims
+}
+
+// confirm binds a token to a key (RFC 7800, RFC 9449).
+type confirm struct {
+	Key string `json:"jkt"`
 }
 
 // Minter makes tokens. All fields are required but TTL (default MaxTTL) and Now.
@@ -91,8 +98,12 @@ func (m Minter) Mint(g Grant) (token string, expires time.Time, err error) {
 		ttl = MaxTTL
 	}
 	expires = now.Add(ttl)
+	var bound *confirm
+	if g.Key != "" {
+		bound = &confirm{Key: g.Key}
+	}
 	token, err = jwt.NewWithClaims(jwt.SigningMethodEdDSA, wire{
-		Org: g.Org, Role: g.Role, Conversation: g.Conversation, Turn: g.Turn, Epoch: g.Epoch, Sandbox: g.Sandbox, Tools: g.Tools,
+		Org: g.Org, Role: g.Role, Conversation: g.Conversation, Turn: g.Turn, Epoch: g.Epoch, Sandbox: g.Sandbox, Tools: g.Tools, Confirm: bound,
 		RegisteredClaims: jwt.RegisteredClaims{
 			Issuer: m.Issuer, Audience: jwt.ClaimStrings{m.Audience}, Subject: g.Person, ID: uuid.NewString(),
 			IssuedAt: jwt.NewNumericDate(now), NotBefore: jwt.NewNumericDate(now), ExpiresAt: jwt.NewNumericDate(expires),
@@ -106,13 +117,21 @@ type Liveness interface {
 	TurnLive(ctx context.Context, turn string, epoch int64) (bool, error)
 }
 
-// Verifier checks tokens. All fields are required but Now.
+// Verifier checks tokens. All fields are required but Proofs and Now.
 type Verifier struct {
 	Key      ed25519.PublicKey
 	Issuer   string
 	Audience string
 	Live     Liveness
+	Proofs   Proofs
 	Now      func() time.Time
+}
+
+func (v Verifier) now() time.Time {
+	if v.Now != nil {
+		return v.Now()
+	}
+	return time.Now()
 }
 
 // Check returns ErrConfig unless the verifier can do its work; call it at start.
@@ -126,33 +145,46 @@ func (v Verifier) Check() error {
 // Verify returns the claims of a token that is whole, in time, used from the sandbox it was made for (as the caller's
 // Stamp proved), and whose turn is live. Else it returns a refusal, or ErrUnavailable.
 func (v Verifier) Verify(ctx context.Context, token, sandbox string) (Claims, error) {
-	if err := v.Check(); err != nil {
+	w, err := v.read(token)
+	switch {
+	case err != nil:
 		return Claims{}, err
+	case w.Confirm != nil:
+		return Claims{}, ErrProof // a stamp is no proof of possession
+	case w.Sandbox != sandbox:
+		return Claims{}, ErrSandbox
+	}
+	return v.alive(ctx, w)
+}
+
+// read returns a token that is whole and in time.
+func (v Verifier) read(token string) (wire, error) {
+	if err := v.Check(); err != nil {
+		return wire{}, err
 	}
 	if len(token) == 0 || len(token) > maxBytes {
-		return Claims{}, ErrMalformed
-	}
-	now := v.Now
-	if now == nil {
-		now = time.Now
+		return wire{}, ErrMalformed
 	}
 	var w wire
 	_, err := jwt.NewParser(
 		jwt.WithValidMethods([]string{jwt.SigningMethodEdDSA.Alg()}), jwt.WithIssuer(v.Issuer), jwt.WithAudience(v.Audience),
-		jwt.WithExpirationRequired(), jwt.WithIssuedAt(), jwt.WithTimeFunc(now), jwt.WithStrictDecoding(),
+		jwt.WithExpirationRequired(), jwt.WithIssuedAt(), jwt.WithTimeFunc(v.now), jwt.WithStrictDecoding(),
 	).ParseWithClaims(token, &w, func(*jwt.Token) (any, error) { return v.Key, nil })
 	switch {
 	case errors.Is(err, jwt.ErrTokenExpired), errors.Is(err, jwt.ErrTokenNotValidYet), errors.Is(err, jwt.ErrTokenUsedBeforeIssued):
-		return Claims{}, ErrExpired
+		return wire{}, ErrExpired
 	case err != nil:
-		return Claims{}, ErrMalformed
+		return wire{}, ErrMalformed
 	case w.NotBefore == nil, w.IssuedAt == nil, w.ExpiresAt.Sub(w.IssuedAt.Time) > MaxTTL:
-		return Claims{}, ErrMalformed
+		return wire{}, ErrMalformed
 	case w.Org == "", w.Turn == "", w.Sandbox == "", w.Subject == "", w.Role == "", w.ID == "":
-		return Claims{}, ErrMalformed
-	case w.Sandbox != sandbox:
-		return Claims{}, ErrSandbox
+		return wire{}, ErrMalformed
 	}
+	return w, nil
+}
+
+// alive asks whether the turn of a token goes on.
+func (v Verifier) alive(ctx context.Context, w wire) (Claims, error) {
 	live, err := v.Live.TurnLive(ctx, w.Turn, w.Epoch)
 	if err != nil {
 		return Claims{}, fmt.Errorf("%w: %w", ErrUnavailable, err)
@@ -160,8 +192,12 @@ func (v Verifier) Verify(ctx context.Context, token, sandbox string) (Claims, er
 	if !live {
 		return Claims{}, ErrDead
 	}
-	return Claims{
+	c := Claims{
 		Grant: Grant{Org: w.Org, Person: w.Subject, Role: w.Role, Conversation: w.Conversation, Turn: w.Turn, Epoch: w.Epoch, Sandbox: w.Sandbox, Tools: w.Tools},
 		ID:    w.ID, Expires: w.ExpiresAt.Time,
-	}, nil
+	}
+	if w.Confirm != nil {
+		c.Key = w.Confirm.Key
+	}
+	return c, nil
 }

@@ -1,35 +1,49 @@
 package daytona_test
 
 import (
+	"bytes"
 	"errors"
 	"net/http"
+	"net/netip"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"bordereau/sandbox"
 	"bordereau/sandbox/daytona"
 	"bordereau/sandbox/gvisor"
+	"bordereau/sandbox/hosted"
 	"bordereau/sandbox/sandboxtest"
 )
 
 func connect(t *testing.T, f *fake) *daytona.Driver {
 	t.Helper()
-	d, err := daytona.New(daytona.Config{Key: "dtn_test", API: f.URL + "/api", Log: sandboxtest.Log(t), Backoff: 20 * time.Millisecond, Timeout: time.Minute, Boot: 20 * time.Second})
+	return connectWith(t, f, hosted.Governance{})
+}
+
+func connectWith(t *testing.T, f *fake, way hosted.Governance) *daytona.Driver {
+	t.Helper()
+	d, err := daytona.New(daytona.Config{Governance: way, Key: "dtn_test", API: f.URL + "/api", Log: sandboxtest.Log(t), Backoff: 20 * time.Millisecond, Timeout: time.Minute, Boot: 20 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return d
 }
 
-func TestSuite(t *testing.T) {
-	t.Parallel()
-	inner, err := gvisor.New(t.Context(), gvisor.Config{Runsc: sandboxtest.Runsc(t), Guest: sandboxtest.Guest(t), Folder: sandboxtest.Folder(t), Log: sandboxtest.Log(t)})
+func real(t *testing.T) sandbox.Driver {
+	t.Helper()
+	d, err := gvisor.New(t.Context(), gvisor.Config{Runsc: sandboxtest.Runsc(t), Guest: sandboxtest.Guest(t), Folder: sandboxtest.Folder(t), Log: sandboxtest.Log(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(inner.Close)
-	sandboxtest.Run(t, sandboxtest.Subject{Driver: connect(t, newFake(t, inner)), Name: daytona.Name, Pauses: true, Splits: true, NoLinks: true, Late: true})
+	t.Cleanup(d.Close)
+	return d
+}
+
+func TestSuite(t *testing.T) {
+	t.Parallel()
+	sandboxtest.Run(t, sandboxtest.Subject{Driver: connect(t, newFake(t, real(t))), Name: daytona.Name, Pauses: true, Splits: true, NoLinks: true, Late: true})
 }
 
 // What the service says wrongly, late or not at all never makes a sandbox count as gone.
@@ -92,6 +106,36 @@ func TestTroubleIsNotLoss(t *testing.T) {
 	state("destroyed", false)
 	if _, err := d.Find(ctx, "a"); !errors.Is(err, sandbox.ErrNotFound) {
 		t.Errorf("destroyed: %v", err)
+	}
+}
+
+// Code inside reaches governed data and nothing else: the network is as narrow as that, and the client is there.
+func TestGovernanceIsTheOnlyWay(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, real(t))
+	client := filepath.Join(t.TempDir(), "gov")
+	if err := os.WriteFile(client, []byte("#!/bin/sh\necho asked $BORDEREAU_ENDPOINT with $(cat $BORDEREAU_TOKEN_FILE)\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := connectWith(t, f, hosted.Governance{
+		Endpoint: "https://governance.example/mcp", Networks: []netip.Prefix{netip.MustParsePrefix("203.0.113.7/32"), netip.MustParsePrefix("203.0.113.8/32")}, Client: client,
+	})
+	if _, err := d.Create(t.Context(), sandbox.Spec{ID: "a", Org: "acme"}); err != nil {
+		t.Fatal(err)
+	}
+	f.mu.Lock()
+	allowed := f.allowed
+	f.mu.Unlock()
+	if allowed != "203.0.113.7/32,203.0.113.8/32" {
+		t.Errorf("allowed: %q", allowed)
+	}
+	if err := d.SetToken(t.Context(), "a", "the token"); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	r, err := d.Exec(t.Context(), "a", sandbox.Command{Args: []string{"gov", "sql"}, Stdout: &out})
+	if err != nil || r.ExitCode != 0 || out.String() != "asked https://governance.example/mcp with the token\n" {
+		t.Errorf("%+v %v %q", r, err, out.String())
 	}
 }
 

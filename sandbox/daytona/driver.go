@@ -3,7 +3,6 @@ package daytona
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -28,8 +27,9 @@ type Config struct {
 	Organization string // with a JWT as Key only
 	Snapshot     string // "" is the service's default; it needs python3 for document work
 	Limits       sandbox.Limits
-	Timeout      time.Duration // of a command that names none; default 10 minutes
-	Boot         time.Duration // how long a sandbox may take to start; default 3 minutes
+	Governance   hosted.Governance // how code inside reaches governed data; zero: not at all
+	Timeout      time.Duration     // of a command that names none; default 10 minutes
+	Boot         time.Duration     // how long a sandbox may take to start; default 3 minutes
 	HTTP         *http.Client
 	Log          *slog.Logger // required
 	Now          func() time.Time
@@ -53,6 +53,9 @@ var _ sandbox.Driver = (*Driver)(nil)
 func New(cfg Config) (*Driver, error) {
 	if cfg.Key == "" || cfg.Log == nil {
 		return nil, errors.New("daytona: key and log are required")
+	}
+	if err := cfg.Governance.Check(); err != nil {
+		return nil, err
 	}
 	if cfg.API == "" {
 		cfg.API = "https://app.daytona.io/api"
@@ -112,42 +115,8 @@ func (i info) ours() sandbox.Info {
 	return sandbox.Info{ID: i.Labels["bordereau"], Org: i.Labels["org"], State: i.state(), Driver: Name, Created: i.Created}
 }
 
-// problem is the service's error body.
-type problem struct {
-	Message string `json:"message"`
-	Code    string `json:"code"`
-	Source  string `json:"source"`
-}
-
-// failure is what an answer that is no success means for a sandbox. 404 is ambiguous: only the control API's own confirms an absence.
-func failure(a hosted.Answer, id string) error {
-	var p problem
-	_ = json.Unmarshal(a.Body, &p)
-	switch a.Status {
-	case http.StatusNotFound:
-		return sandbox.NotFound(id)
-	case http.StatusBadRequest, http.StatusUnprocessableEntity:
-		return sandbox.Invalid("the service refused the request: %s", p.Message)
-	case http.StatusUnauthorized, http.StatusForbidden:
-		return &sandbox.Fault{Kind: sandbox.ErrUnavailable, Text: "the service refused the key: " + p.Message, Hint: "check the API key"}
-	}
-	return sandbox.Unavailable(nil, "the service answered %d: %s", a.Status, p.Message)
-}
-
 func (d *Driver) call(ctx context.Context, method, path, id string, in, out any) (int, error) {
-	a, err := d.api.JSON(ctx, method, d.cfg.API+path, in, nil)
-	if err != nil {
-		return 0, err
-	}
-	if a.Status/100 != 2 {
-		return a.Status, failure(a, id)
-	}
-	if out != nil {
-		if err := json.Unmarshal(a.Body, out); err != nil {
-			return a.Status, sandbox.Unavailable(err, "the service's answer can't be read")
-		}
-	}
-	return a.Status, nil
+	return d.api.Call(ctx, method, d.cfg.API+path, id, in, out)
 }
 
 func (d *Driver) look(ctx context.Context, id string) (info, error) {
@@ -212,6 +181,9 @@ func (d *Driver) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Info, e
 		"name": spec.ID, "labels": map[string]string{"bordereau": spec.ID, "org": spec.Org}, "networkBlockAll": true,
 		"autoStopInterval": 60, "autoArchiveInterval": 7 * 24 * 60, "autoDeleteInterval": -1,
 	}
+	if allowed := d.cfg.Governance.Allowed(); len(allowed) > 0 {
+		in["networkBlockAll"], in["networkAllowList"] = false, strings.Join(allowed, ",")
+	}
 	if d.cfg.Snapshot != "" {
 		in["snapshot"] = d.cfg.Snapshot
 	}
@@ -228,6 +200,9 @@ func (d *Driver) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Info, e
 		if err == nil && r.ExitCode != 0 {
 			err = sandbox.Unavailable(nil, "its folders can't be made (%d)", r.ExitCode)
 		}
+	}
+	if err == nil {
+		err = d.cfg.Governance.Install(ctx, d, spec.ID)
 	}
 	if err != nil {
 		_ = d.Delete(context.WithoutCancel(ctx), spec.ID)

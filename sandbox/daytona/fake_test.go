@@ -25,10 +25,11 @@ type fake struct {
 	*httptest.Server
 	inner sandbox.Driver
 
-	mu    sync.Mutex
-	n     int
-	boxes map[string]*fakeBox // by the service's id
-	fault func(w http.ResponseWriter, r *http.Request) bool
+	mu      sync.Mutex
+	n       int
+	boxes   map[string]*fakeBox // by the service's id
+	fault   func(w http.ResponseWriter, r *http.Request) bool
+	allowed string // of the last creation
 }
 
 type fakeBox struct {
@@ -99,6 +100,7 @@ func (f *fake) create(w http.ResponseWriter, r *http.Request) {
 		Name   string            `json:"name"`
 		Labels map[string]string `json:"labels"`
 		Block  bool              `json:"networkBlockAll"`
+		Allow  string            `json:"networkAllowList"`
 	}
 	_ = json.NewDecoder(r.Body).Decode(&in)
 	f.mu.Lock()
@@ -112,8 +114,11 @@ func (f *fake) create(w http.ResponseWriter, r *http.Request) {
 	f.n++
 	b := &fakeBox{id: fmt.Sprintf("d%d-%d", f.n, time.Now().UnixNano()), name: in.Name, state: "creating", next: "started", polls: 3, labels: in.Labels, commands: map[string]*int{}}
 	f.mu.Unlock()
-	if !in.Block {
-		wrong(w, 400, "this test wants no network", "", "")
+	f.mu.Lock()
+	f.allowed = in.Allow
+	f.mu.Unlock()
+	if in.Block == (in.Allow != "") {
+		wrong(w, 400, "this test wants no network, or a narrow one", "", "")
 		return
 	}
 	if _, err := f.inner.Create(r.Context(), sandbox.Spec{ID: b.id}); err != nil {

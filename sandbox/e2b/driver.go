@@ -31,9 +31,12 @@ type Config struct {
 	Timeout  time.Duration // of a command that names none; default 10 minutes
 	Limits   sandbox.Limits
 	HTTP     *http.Client
-	Log      *slog.Logger // required
-	Now      func() time.Time
-	Backoff  time.Duration // before a repetition; default 250 ms
+
+	Governance hosted.Governance // how code inside reaches governed data; zero: not at all
+
+	Log     *slog.Logger // required
+	Now     func() time.Time
+	Backoff time.Duration // before a repetition; default 250 ms
 }
 
 // Driver drives sandboxes at E2B. A stopped sandbox is a paused one: the service keeps memory and disk alike. E2B gives no door, so
@@ -59,6 +62,9 @@ var _ sandbox.Driver = (*Driver)(nil)
 func New(cfg Config) (*Driver, error) {
 	if cfg.Key == "" || cfg.Log == nil {
 		return nil, errors.New("e2b: key and log are required")
+	}
+	if err := cfg.Governance.Check(); err != nil {
+		return nil, err
 	}
 	def := func(s *string, v string) {
 		if *s == "" {
@@ -107,38 +113,9 @@ func (i info) ours() sandbox.Info {
 	return sandbox.Info{ID: i.Metadata["bordereau"], Org: i.Metadata["org"], State: state, Driver: Name, Created: i.StartedAt}
 }
 
-// failure is what an answer that is no success means. 404 is the only one that confirms an absence.
-func failure(a hosted.Answer, id string) error {
-	var e struct {
-		Message string `json:"message"`
-	}
-	_ = json.Unmarshal(a.Body, &e)
-	switch a.Status {
-	case http.StatusNotFound:
-		return sandbox.NotFound(id)
-	case http.StatusBadRequest:
-		return sandbox.Invalid("the service refused the request: %s", e.Message)
-	case http.StatusUnauthorized, http.StatusForbidden:
-		return &sandbox.Fault{Kind: sandbox.ErrUnavailable, Text: "the service refused the key: " + e.Message, Hint: "check the API key"}
-	}
-	return sandbox.Unavailable(nil, "the service answered %d: %s", a.Status, e.Message)
-}
-
 // call sends a control request and reads its answer into out when it succeeded.
 func (d *Driver) call(ctx context.Context, method, path, id string, in, out any) (int, error) {
-	a, err := d.api.JSON(ctx, method, d.cfg.API+path, in, nil)
-	if err != nil {
-		return 0, err
-	}
-	if a.Status/100 != 2 {
-		return a.Status, failure(a, id)
-	}
-	if out != nil {
-		if err := json.Unmarshal(a.Body, out); err != nil {
-			return a.Status, sandbox.Unavailable(err, "the service's answer can't be read")
-		}
-	}
-	return a.Status, nil
+	return d.api.Call(ctx, method, d.cfg.API+path, id, in, out)
 }
 
 func (d *Driver) seconds() int { return int(d.cfg.Idle / time.Second) }
@@ -153,11 +130,17 @@ func (d *Driver) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Info, e
 	} else if !errors.Is(err, sandbox.ErrNotFound) {
 		return sandbox.Info{}, err
 	}
-	var made info
-	_, err := d.call(ctx, http.MethodPost, "/sandboxes", spec.ID, map[string]any{
-		"templateID": d.cfg.Template, "timeout": d.seconds(), "autoPause": true, "secure": true, "allow_internet_access": false,
+	in := map[string]any{
+		"templateID": d.cfg.Template, "timeout": d.seconds(), "autoPause": true, "secure": true,
 		"metadata": map[string]string{"bordereau": spec.ID, "org": spec.Org},
-	}, &made)
+	}
+	if allowed := d.cfg.Governance.Allowed(); len(allowed) > 0 {
+		in["network"] = map[string]any{"allowOut": allowed, "denyOut": []string{"0.0.0.0/0"}}
+	} else {
+		in["allow_internet_access"] = false
+	}
+	var made info
+	_, err := d.call(ctx, http.MethodPost, "/sandboxes", spec.ID, in, &made)
 	if err != nil {
 		return sandbox.Info{}, err
 	}
@@ -165,6 +148,9 @@ func (d *Driver) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Info, e
 	r, err := d.run(ctx, spec.ID, sandbox.Command{Args: []string{"/bin/sh", "-c", hosted.Setup}, Dir: "/", Timeout: time.Minute})
 	if err == nil && r.ExitCode != 0 {
 		err = sandbox.Unavailable(nil, "its folders can't be made (%d)", r.ExitCode)
+	}
+	if err == nil {
+		err = d.cfg.Governance.Install(ctx, d, spec.ID)
 	}
 	if err != nil {
 		_ = d.Delete(context.WithoutCancel(ctx), spec.ID)

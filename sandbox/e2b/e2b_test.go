@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"net/http"
+	"net/netip"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -12,12 +14,18 @@ import (
 	"bordereau/sandbox"
 	"bordereau/sandbox/e2b"
 	"bordereau/sandbox/gvisor"
+	"bordereau/sandbox/hosted"
 	"bordereau/sandbox/sandboxtest"
 )
 
 func connect(t *testing.T, f *fake) *e2b.Driver {
 	t.Helper()
-	d, err := e2b.New(e2b.Config{Key: f.key, API: f.URL, Envd: f.URL, Log: sandboxtest.Log(t), Backoff: 20 * time.Millisecond, Timeout: time.Minute})
+	return connectWith(t, f, hosted.Governance{})
+}
+
+func connectWith(t *testing.T, f *fake, way hosted.Governance) *e2b.Driver {
+	t.Helper()
+	d, err := e2b.New(e2b.Config{Governance: way, Key: f.key, API: f.URL, Envd: f.URL, Log: sandboxtest.Log(t), Backoff: 20 * time.Millisecond, Timeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,6 +137,46 @@ func TestTroubleIsNotLoss(t *testing.T) {
 	}
 	if _, err := d.Find(ctx, "a"); !errors.Is(err, sandbox.ErrNotFound) {
 		t.Errorf("confirmed gone: %v", err)
+	}
+}
+
+// Code inside reaches governed data and nothing else: the network is as narrow as that, and the client is there.
+func TestGovernanceIsTheOnlyWay(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, real(t))
+	client := filepath.Join(t.TempDir(), "gov")
+	if err := os.WriteFile(client, []byte("#!/bin/sh\necho asked $BORDEREAU_ENDPOINT with $(cat $BORDEREAU_TOKEN_FILE)\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	way := hosted.Governance{Endpoint: "https://governance.example/mcp", Networks: []netip.Prefix{netip.MustParsePrefix("203.0.113.7/32")}, Client: client}
+	d := connectWith(t, f, way)
+	if _, err := d.Create(t.Context(), sandbox.Spec{ID: "a", Org: "acme"}); err != nil {
+		t.Fatal(err)
+	}
+	f.mu.Lock()
+	allowed := f.allowed
+	f.mu.Unlock()
+	if len(allowed) != 1 || allowed[0] != "203.0.113.7/32" {
+		t.Errorf("allowed: %q", allowed)
+	}
+	if err := d.SetToken(t.Context(), "a", "the token"); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	r, err := d.Exec(t.Context(), "a", sandbox.Command{Args: []string{"gov", "sql"}, Stdout: &out})
+	if err != nil || r.ExitCode != 0 || out.String() != "asked https://governance.example/mcp with the token\n" {
+		t.Errorf("%+v %v %q", r, err, out.String())
+	}
+	for name, wrong := range map[string]hosted.Governance{
+		"in the clear":  {Endpoint: "http://governance.example/mcp", Networks: way.Networks, Client: client},
+		"no network":    {Endpoint: way.Endpoint, Client: client},
+		"every network": {Endpoint: way.Endpoint, Networks: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")}, Client: client},
+		"no client":     {Endpoint: way.Endpoint, Networks: way.Networks, Client: "/no/such/file"},
+		"no endpoint":   {Client: client},
+	} {
+		if wrong.Check() == nil {
+			t.Errorf("%s was taken", name)
+		}
 	}
 }
 

@@ -165,7 +165,7 @@ func (d *Driver) run(ctx context.Context, id string, cmd sandbox.Command) (sandb
 	defer timer.Stop()
 	max := d.cfg.Limits.Or().OutputBytes
 	out, errs := &hosted.Capped{W: cmd.Stdout, Left: max}, &hosted.Capped{W: cmd.Stderr, Left: max}
-	w := hosted.Wrap(cmd, stdin)
+	w := hosted.Wrap(cmd, stdin, d.cfg.Governance.Env())
 	begun := d.cfg.Now()
 	code, err := d.follow(running, id, k, w, out, errs)
 	result := sandbox.Result{ExitCode: code, Truncated: out.Cut || errs.Cut, Duration: d.cfg.Now().Sub(begun)}

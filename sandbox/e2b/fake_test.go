@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -33,6 +34,7 @@ type fake struct {
 	fault   func(w http.ResponseWriter, r *http.Request) bool // answers instead when it returns true
 	cut     int                                               // how many process streams break off in the middle
 	started map[string]int
+	allowed []string // of the last creation
 }
 
 type fakeBox struct {
@@ -113,6 +115,10 @@ func (f *fake) create(w http.ResponseWriter, r *http.Request) {
 		Metadata   map[string]string `json:"metadata"`
 		Secure     bool              `json:"secure"`
 		Internet   *bool             `json:"allow_internet_access"`
+		Network    struct {
+			AllowOut []string `json:"allowOut"`
+			DenyOut  []string `json:"denyOut"`
+		} `json:"network"`
 	}
 	if r.Header.Get("X-API-Key") != f.key {
 		wrong(w, 401, "invalid api key")
@@ -122,10 +128,13 @@ func (f *fake) create(w http.ResponseWriter, r *http.Request) {
 		wrong(w, 400, "templateID is required")
 		return
 	}
-	if !in.Secure || in.Internet == nil || *in.Internet {
+	closed := in.Internet != nil && !*in.Internet
+	narrow := len(in.Network.AllowOut) > 0 && slices.Equal(in.Network.DenyOut, []string{"0.0.0.0/0"})
+	if !in.Secure || !closed && !narrow {
 		f.t.Error("a sandbox was asked for that is open to all or to the internet")
 	}
 	f.mu.Lock()
+	f.allowed = in.Network.AllowOut
 	f.n++
 	id := fmt.Sprintf("i%dx%d", f.n, time.Now().UnixNano())
 	b := &fakeBox{metadata: in.Metadata, token: "token-" + id, started: time.Now(), procs: map[string]*proc{}}

@@ -13,8 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"bordereau/sandbox"
 	"bordereau/sandbox/hosted"
 )
@@ -64,11 +62,6 @@ func (e *entry) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-func clean(name string) (string, error) {
-	rel, err := sandbox.Rel(name)
-	return sandbox.Abs(rel), err
-}
-
 func (d *Driver) stat(ctx context.Context, id, name string) (sandbox.File, error) {
 	var got struct {
 		Entry entry `json:"entry"`
@@ -79,7 +72,7 @@ func (d *Driver) stat(ctx context.Context, id, name string) (sandbox.File, error
 
 // ReadFile opens a file. Links are refused: the service itself would follow them anywhere in the sandbox.
 func (d *Driver) ReadFile(ctx context.Context, id, name string) (io.ReadCloser, sandbox.File, error) {
-	full, err := clean(name)
+	full, err := hosted.CleanFile(name)
 	if err != nil {
 		return nil, sandbox.File{}, err
 	}
@@ -100,26 +93,10 @@ func (d *Driver) ReadFile(ctx context.Context, id, name string) (io.ReadCloser, 
 		return nil, sandbox.File{}, err
 	}
 	if resp.StatusCode == http.StatusOK {
-		return &counted{ReadCloser: resp.Body, left: st.Size}, st, nil
+		return &hosted.Whole{ReadCloser: resp.Body, Left: st.Size}, st, nil
 	}
 	defer resp.Body.Close()
 	return nil, sandbox.File{}, d.fileError(ctx, id, name, resp)
-}
-
-// counted ends with an error when the connection ends before the file does.
-type counted struct {
-	io.ReadCloser
-	left int64
-}
-
-// Read gives what comes.
-func (c *counted) Read(p []byte) (int, error) {
-	n, err := c.ReadCloser.Read(p)
-	c.left -= int64(n)
-	if errors.Is(err, io.EOF) && c.left > 0 {
-		err = io.ErrUnexpectedEOF
-	}
-	return n, err
 }
 
 func (d *Driver) fileError(ctx context.Context, id, name string, resp *http.Response) error {
@@ -144,18 +121,15 @@ func (d *Driver) fileError(ctx context.Context, id, name string, resp *http.Resp
 
 // WriteFile replaces a file: the content goes beside it first, so that a broken upload leaves what was there.
 func (d *Driver) WriteFile(ctx context.Context, id, name string, content io.Reader) error {
-	full, err := clean(name)
+	full, err := hosted.CleanFile(name)
 	if err != nil {
 		return err
-	}
-	if full == sandbox.WorkspaceDir {
-		return sandbox.Invalid("%s is a folder", name)
 	}
 	k, err := d.inside(ctx, id)
 	if err != nil {
 		return err
 	}
-	tmp := path.Join(path.Dir(full), ".writing-"+uuid.NewString())
+	tmp := hosted.Beside(full)
 	source := &noting{r: content, left: d.cfg.Limits.Or().FileBytes}
 	h := d.headers(k)
 	h.Set("Content-Type", "application/octet-stream")
@@ -201,7 +175,7 @@ func (n *noting) Read(p []byte) (int, error) {
 
 // ListFiles lists one folder.
 func (d *Driver) ListFiles(ctx context.Context, id, dir string) ([]sandbox.File, error) {
-	full, err := clean(dir)
+	full, err := hosted.Clean(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -221,16 +195,13 @@ func (d *Driver) ListFiles(ctx context.Context, id, dir string) ([]sandbox.File,
 
 // MoveFile renames a file or folder.
 func (d *Driver) MoveFile(ctx context.Context, id, from, to string) error {
-	a, err := clean(from)
+	a, err := hosted.CleanFile(from)
 	if err != nil {
 		return err
 	}
-	b, err := clean(to)
+	b, err := hosted.CleanFile(to)
 	if err != nil {
 		return err
-	}
-	if a == sandbox.WorkspaceDir || b == sandbox.WorkspaceDir {
-		return sandbox.Invalid("the workspace itself can't be moved")
 	}
 	if _, err := d.stat(ctx, id, a); err != nil {
 		return err
@@ -246,12 +217,9 @@ func (d *Driver) MoveFile(ctx context.Context, id, from, to string) error {
 
 // RemoveFile removes a file or a folder with all in it.
 func (d *Driver) RemoveFile(ctx context.Context, id, name string) error {
-	full, err := clean(name)
+	full, err := hosted.CleanFile(name)
 	if err != nil {
 		return err
-	}
-	if full == sandbox.WorkspaceDir {
-		return sandbox.Invalid("the workspace itself can't be removed")
 	}
 	if _, err := d.stat(ctx, id, full); err != nil {
 		return err
@@ -261,12 +229,5 @@ func (d *Driver) RemoveFile(ctx context.Context, id, name string) error {
 
 // SetToken replaces the turn's token inside.
 func (d *Driver) SetToken(ctx context.Context, id, token string) error {
-	if token == "" {
-		err := d.RemoveFile(ctx, id, hosted.TokenFile)
-		if errors.Is(err, sandbox.ErrNoFile) {
-			return nil
-		}
-		return err
-	}
-	return d.WriteFile(ctx, id, hosted.TokenFile, strings.NewReader(token))
+	return hosted.SetToken(ctx, d, id, token)
 }

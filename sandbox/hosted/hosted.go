@@ -58,11 +58,12 @@ type Wrapped struct {
 	Env  map[string]string
 }
 
-// Wrap readies a command; stdin is a file inside, "" for none.
-func Wrap(cmd sandbox.Command, stdin string) Wrapped {
+// Wrap readies a command; stdin is a file inside, "" for none, and base what every command's environment has.
+func Wrap(cmd sandbox.Command, stdin string, base map[string]string) Wrapped {
 	w := Wrapped{Mark: uuid.NewString(), Env: map[string]string{
 		"MPLBACKEND": "Agg", "OMP_THREAD_LIMIT": "1", "OPENBLAS_NUM_THREADS": "1", "BORDEREAU_TOKEN_FILE": TokenFile, "LANG": "C.UTF-8",
 	}}
+	maps.Copy(w.Env, base)
 	maps.Copy(w.Env, cmd.Env)
 	w.Env[markName] = w.Mark
 	w.Env["BORDEREAU_DIR"] = cmd.Dir

@@ -198,7 +198,7 @@ func (i *Image) Env(extra map[string]string) []string {
 		"PYTHONPATH": PythonDir, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1",
 		// OpenMP in gVisor is six times slower with threads than without.
 		"OMP_THREAD_LIMIT": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "NUMEXPR_NUM_THREADS": "1",
-		"BORDEREAU_DOOR": sandbox.DoorSocket, "BORDEREAU_TOKEN_FILE": sandbox.TokenFile,
+		"BORDEREAU_SOCKET": sandbox.DoorSocket, "BORDEREAU_TOKEN_FILE": sandbox.TokenFile,
 	}
 	maps.Copy(env, extra)
 	list := make([]string, 0, len(env))
