@@ -7,15 +7,17 @@ import (
 	"bordereau/agent/journal"
 )
 
+type turnsBelow = Turns
+
 // asked notes which charges are asked for.
 type asked struct {
-	Turns
+	turnsBelow
 	filter journal.SpentFilter
 }
 
 func (a *asked) SpentBy(ctx context.Context, f journal.SpentFilter) ([]journal.SpentGroup, error) {
 	a.filter = f
-	groups, err := a.Turns.SpentBy(ctx, f)
+	groups, err := a.turnsBelow.SpentBy(ctx, f)
 	return append(groups, journal.SpentGroup{Key: "k", Spent: journal.Spent{Attempts: 2, Turns: 1, Input: 3, CostMicros: 4}}), err
 }
 
@@ -23,7 +25,7 @@ func (a *asked) SpentBy(ctx context.Context, f journal.SpentFilter) ([]journal.S
 func TestUsageIsOnesOwn(t *testing.T) {
 	t.Parallel()
 	var noted *asked
-	r := newRig(t, func(c *Config) { noted = &asked{Turns: c.Turns}; c.Turns = noted })
+	r := newRig(t, func(c *Config) { noted = &asked{turnsBelow: c.Turns}; c.Turns = noted })
 	for who, all := range map[string]bool{me: false, "acme/analyst": false, "acme/auditor": true, "acme/admin": true} {
 		var list UsageList
 		r.get(request{who: who, method: "GET", path: "/api/usage?by=model&person=somebody&from=2026-11-01"}, 200, &list)
