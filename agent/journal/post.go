@@ -21,6 +21,7 @@ type Post struct {
 	Owner        Owner
 	Conversation string
 	Create       bool   // make the conversation when there is none
+	Title        string // of a conversation that it makes; "" is the message's first line
 	MessageID    string // "": a new one; posting the same id again returns the first answer
 	Content      model.Message
 	Model        string // of a new turn; "" is the default
@@ -100,7 +101,11 @@ func checkPost(p *Post) error {
 
 func (s *Store) post(ctx context.Context, tx *sql.Tx, p Post) (out Posted, err error) {
 	if p.Create {
-		if _, err := s.insertConversation(ctx, tx, p.Owner, p.Conversation, textOf(p.Content)); err != nil {
+		title := p.Title
+		if title == "" {
+			title = textOf(p.Content)
+		}
+		if _, err := s.insertConversation(ctx, tx, p.Owner, p.Conversation, title); err != nil {
 			return out, err
 		}
 	}
