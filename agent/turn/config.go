@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
 
 	"bordereau/agent/journal"
 	"bordereau/agent/stream"
@@ -28,6 +30,7 @@ type Config struct {
 	Now     func() time.Time      // nil: time.Now
 	Jitter  func() float64        // nil: random in [0,1)
 	Metrics prometheus.Registerer // nil: none
+	Tracer  trace.Tracer          // nil: none
 
 	Turns      int           // how many run at once; 0: 64
 	Poll       time.Duration // how often other replicas' turns are looked for; 0: 50 ms
@@ -51,6 +54,9 @@ func (c Config) complete() (Config, error) {
 	}
 	if c.Jitter == nil {
 		c.Jitter = rand.Float64
+	}
+	if c.Tracer == nil {
+		c.Tracer = noop.NewTracerProvider().Tracer("")
 	}
 	set(&c.Turns, 64)
 	set(&c.Poll, 50*time.Millisecond)

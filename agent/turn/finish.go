@@ -36,7 +36,7 @@ func hintFor(reason string) string {
 	case "context":
 		return "ask about a smaller part, or begin a new conversation"
 	case "person_budget", "org_budget":
-		return "the budget frees up over the next 24 hours; an administrator can raise it"
+		return "the budget frees up as earlier turns leave its window; an administrator can raise it"
 	case "unavailable":
 		return "ask again when the part that failed answers"
 	default:
@@ -81,7 +81,7 @@ func (u *run) failed(err error) journal.Outcome {
 	case errors.Is(err, errCancelled):
 		return journal.Outcome{Status: journal.Cancelled, Message: "stopped on request"}
 	case errors.Is(err, errDeadline):
-		return cutShort(cut{"deadline", "the time that a turn may take"})
+		return cutShort(cut{reason: "deadline", text: "the time that a turn may take"})
 	}
 	o := journal.Outcome{Status: journal.Failed, Fault: string(model.Infrastructure), Step: step, Attempt: attempt}
 	var f *Failure

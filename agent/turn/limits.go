@@ -9,16 +9,17 @@ import (
 	"bordereau/agent/model"
 )
 
-// Limits bound what turns may use. Zero means the default for a turn's own, and no limit for a day's.
+// Limits bound what turns may use. Zero means the default for a turn's own and the window, and no limit for a budget.
 type Limits struct {
 	Steps      int           // of a turn; 60
 	Tokens     int64         // of a turn; 3 million
 	CostMicros int64         // of a turn; 5 dollars
 	Wall       time.Duration // of a turn, from its first claim; 45 min
 
-	PersonTokens     int64 // of a person in 24 hours
+	Window           time.Duration // of budgets: what was spent before it no longer counts; 24 hours
+	PersonTokens     int64         // of a person in the window
 	PersonCostMicros int64
-	OrgTokens        int64 // of an organisation in 24 hours
+	OrgTokens        int64 // of an organisation in the window
 	OrgCostMicros    int64
 }
 
@@ -33,6 +34,7 @@ func (l Limits) complete() Limits {
 	set(&l.Tokens, 3_000_000)
 	set(&l.CostMicros, 5_000_000)
 	set(&l.Wall, 45*time.Minute)
+	set(&l.Window, 24*time.Hour)
 	return l
 }
 
@@ -44,6 +46,14 @@ func soft(limit, largest int64) int64 {
 func (l Limits) softWall() time.Duration {
 	keep := max(time.Duration(float64(l.Wall)*reserve), lastWords)
 	return l.Wall - min(keep, l.Wall/4)
+}
+
+// window is the budgets' time in words.
+func (l Limits) window() string {
+	if l.Window == 24*time.Hour {
+		return "a day"
+	}
+	return l.Window.String()
 }
 
 // used is what a turn has used so far.
@@ -71,6 +81,7 @@ func (u *used) charge(c journal.Charge) {
 type cut struct {
 	reason string // as in journal.Outcome.Reason
 	text   string // for the model and the person
+	spent  bool   // nothing is left even for last words, and there is nothing yet that they could sum up
 }
 
 // spending says where spent tokens and money are summed.
@@ -82,32 +93,33 @@ type spending interface {
 func (l Limits) met(ctx context.Context, t journal.Turn, u used, now time.Time, ledger spending) (*cut, error) {
 	switch {
 	case u.steps >= l.Steps-1: // one step is the finalizer's
-		return &cut{"steps", fmt.Sprintf("the limit of %d steps", l.Steps)}, nil
+		return &cut{reason: "steps", text: fmt.Sprintf("the limit of %d steps", l.Steps)}, nil
 	case u.tokens >= soft(l.Tokens, u.largest):
-		return &cut{"tokens", fmt.Sprintf("the limit of %d tokens", l.Tokens)}, nil
+		return &cut{reason: "tokens", text: fmt.Sprintf("the limit of %d tokens", l.Tokens)}, nil
 	case u.cost >= soft(l.CostMicros, u.largestCost):
-		return &cut{"money", fmt.Sprintf("the limit of %.2f dollars", float64(l.CostMicros)/1e6)}, nil
+		return &cut{reason: "money", text: fmt.Sprintf("the limit of %.2f dollars", float64(l.CostMicros)/1e6)}, nil
 	case now.Sub(t.Started) >= l.softWall():
-		return &cut{"deadline", fmt.Sprintf("the limit of %s", l.Wall)}, nil
+		return &cut{reason: "deadline", text: fmt.Sprintf("the limit of %s", l.Wall)}, nil
 	case !t.Deadline.IsZero() && !now.Before(t.Deadline.Add(-min(lastWords, t.Deadline.Sub(t.Started)/4))):
-		return &cut{"deadline", "the deadline that was set"}, nil
+		return &cut{reason: "deadline", text: "the deadline that was set"}, nil
 	}
 	for _, scope := range []struct {
 		person, reason, text string
 		tokens, cost         int64
 	}{
-		{t.Person, "person_budget", "your budget for a day", l.PersonTokens, l.PersonCostMicros},
-		{"", "org_budget", "your organisation's budget for a day", l.OrgTokens, l.OrgCostMicros},
+		{t.Person, "person_budget", "your budget for " + l.window(), l.PersonTokens, l.PersonCostMicros},
+		{"", "org_budget", "your organisation's budget for " + l.window(), l.OrgTokens, l.OrgCostMicros},
 	} {
 		if scope.tokens == 0 && scope.cost == 0 {
 			continue
 		}
-		sum, err := ledger.Spent(ctx, t.Org, scope.person, now.Add(-24*time.Hour))
+		sum, err := ledger.Spent(ctx, t.Org, scope.person, now.Add(-l.Window))
 		if err != nil {
 			return nil, err
 		}
 		if scope.tokens > 0 && sum.Tokens() >= soft(scope.tokens, u.largest) || scope.cost > 0 && sum.CostMicros >= soft(scope.cost, u.largestCost) {
-			return &cut{scope.reason, scope.text}, nil
+			over := scope.tokens > 0 && sum.Tokens() >= scope.tokens || scope.cost > 0 && sum.CostMicros >= scope.cost
+			return &cut{reason: scope.reason, text: scope.text, spent: over && u.steps == 0}, nil
 		}
 	}
 	return nil, nil

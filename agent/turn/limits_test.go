@@ -74,6 +74,65 @@ func TestLimitsCutShortWithLastWordsAndFiles(t *testing.T) {
 	}
 }
 
+// A budget that is spent costs nothing more: no model is asked, not even for last words.
+func TestSpentBudgetAsksNoModel(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	m := scripted(func(_ context.Context, _ model.Request, yield func(model.Event, error) bool) {
+		asked.Add(1)
+		say(yield, "hello")
+	})
+	h := newHouse(t, m, reportTools())
+	h.cfg.Limits = turn.Limits{PersonTokens: 110, Window: time.Hour, Wall: 100 * time.Hour} // what one reply uses
+	now := time.Now()
+	var passed atomic.Int64
+	h.cfg.Now = func() time.Time { return now.Add(time.Duration(passed.Load())) }
+	r := h.start(t)
+	ask := func(text string) journal.Turn {
+		p := h.post(t, "c", text)
+		r.Wake()
+		all := h.follow(t, p.Turn.ID, 0)
+		if len(terminals(all)) != 1 {
+			t.Errorf("terminal events: %v", terminals(all))
+		}
+		return h.ended(t, p.Turn.ID)
+	}
+	if got := ask("one").Outcome; got.Status != journal.Completed {
+		t.Errorf("%+v", got)
+	}
+	if got := ask("two").Outcome; got.Status != journal.CutShort || got.Reason != "person_budget" || asked.Load() != 1 {
+		t.Errorf("%+v, the model was asked %d times", got, asked.Load())
+	}
+	passed.Store(int64(61 * time.Minute))
+	if got := ask("three").Outcome; got.Status != journal.Completed || asked.Load() != 2 {
+		t.Errorf("after the window: %+v, the model was asked %d times", got, asked.Load())
+	}
+}
+
+// What was delivered before the context overflowed is delivered, and the turn says why it ended.
+func TestContextOverflowKeepsFiles(t *testing.T) {
+	t.Parallel()
+	m := scripted(func(_ context.Context, r model.Request, yield func(model.Event, error) bool) {
+		if replies(r) == 0 && len(r.Tools) > 0 {
+			call(yield, "a", "write", `{}`)
+			return
+		}
+		yield(model.Event{}, &model.Error{Class: model.ContextExceeded, Message: "prompt is too long"})
+	})
+	h := newHouse(t, m, reportTools())
+	r := h.start(t)
+	p := h.post(t, "c", "everything")
+	r.Wake()
+	all := h.follow(t, p.Turn.ID, 0)
+	got := h.ended(t, p.Turn.ID).Outcome
+	if got.Status != journal.CutShort || got.Reason != "context" || got.Hint == "" || !strings.Contains(text(all), "cut short by the length of what the model can read") {
+		t.Errorf("%+v, %q", got, text(all))
+	}
+	if files, err := h.store.ArtifactsOf(t.Context(), p.Turn.ID); err != nil || len(files) != 1 {
+		t.Errorf("files: %v, %v", files, err)
+	}
+}
+
 func TestLongResultIsCutAndKeptWhole(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("row 1234567\n", 10_000)

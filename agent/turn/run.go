@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"bordereau/agent/journal"
 	"bordereau/agent/model"
 	"bordereau/agent/stream/uimessage"
@@ -25,6 +27,7 @@ type run struct {
 	lease  journal.Lease
 	cancel context.CancelCauseFunc
 
+	traced  trace.SpanContext // the turn's span, which waits hang below
 	turn    journal.Turn
 	script  transcript
 	used    used
@@ -55,9 +58,13 @@ func (u *run) handOver() { u.ending.Store(true) }
 
 // work takes the turn from where it is to its end.
 func (u *run) work(ctx context.Context) {
+	ctx, span := u.span(ctx, "turn", aboutTurn(u.turn)...)
+	u.traced = span.SpanContext()
+	var err error
+	defer func() { endSpan(span, err) }()
 	pubCtx, stopPub := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stopPub(errLease)
-	err := u.takeOver(ctx, pubCtx)
+	err = u.takeOver(ctx, pubCtx)
 	var outcome journal.Outcome
 	if err == nil {
 		outcome, err = u.loop(ctx)
@@ -92,6 +99,7 @@ func (u *run) work(ctx context.Context) {
 	case err != nil:
 		outcome = u.failed(err)
 	}
+	span.SetAttributes(aboutOutcome(outcome)...)
 	u.finish(ctx, stopPub, outcome)
 }
 
@@ -161,6 +169,8 @@ func (u *run) takeOver(ctx, pubCtx context.Context) error {
 }
 
 func (u *run) preflight(ctx context.Context) (err error) {
+	ctx, span := u.span(ctx, "preflight")
+	defer func() { endSpan(span, err) }()
 	began := u.c.Now()
 	bounded, cancel := context.WithTimeoutCause(ctx, u.c.Preflight, &Failure{Component: "toolbox", Class: "timeout", Message: "the tools didn't answer in time"})
 	defer cancel()
@@ -251,6 +261,12 @@ func (u *run) answered(last *reply, n int) journal.Outcome {
 // finalize makes one last call without tools, so that what was found isn't lost, and ends the turn as cut short. A call that
 // was made before a crash isn't made again.
 func (u *run) finalize(ctx context.Context, c cut) (journal.Outcome, error) {
+	if c.spent {
+		u.pub.say(u.opening(1, false)...)
+		u.sayPlain("This was not begun: " + c.text + " is spent.")
+		u.pub.say(uimessage.FinishStep())
+		return cutShort(c), nil
+	}
 	if err := u.modelStep(ctx, &c); err != nil {
 		if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, errDeadline) {
 			return journal.Outcome{}, cause
@@ -297,5 +313,6 @@ func (o *observer) Progress(call string, p Progress) {
 func (o *observer) Waited(component string, began time.Time, took time.Duration, note string) {
 	u := (*run)(o)
 	u.mark(component, 0, began, took, note)
+	u.waitSpan(component, began, took)
 	u.r.metrics.waited(component, took)
 }

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
+
 	"bordereau/agent/journal"
 	"bordereau/agent/model"
 	"bordereau/agent/stream/uimessage"
@@ -22,7 +24,7 @@ const maxSqueeze = 2
 
 // modelStep asks the model once, trying again after failures in passing. With last it is the finalizer's: no tools, no more
 // than two tries.
-func (u *run) modelStep(ctx context.Context, last *cut) error {
+func (u *run) modelStep(ctx context.Context, last *cut) (err error) {
 	n := 1
 	if k := len(u.script.steps); k > 0 {
 		n = u.script.steps[k-1].N
@@ -30,6 +32,8 @@ func (u *run) modelStep(ctx context.Context, last *cut) error {
 			n++
 		}
 	}
+	ctx, span := u.span(ctx, "step", attribute.Int("bordereau.step", n), attribute.String("bordereau.kind", string(journal.ModelStep)))
+	defer func() { endSpan(span, err) }()
 	tries := u.c.Attempts
 	if last != nil {
 		tries = 2
@@ -47,7 +51,7 @@ func (u *run) modelStep(ctx context.Context, last *cut) error {
 			continue
 		case failed.Class == model.ContextExceeded && last == nil:
 			u.squeeze++
-			return &cutError{cut{"context", reasonText("context")}, err}
+			return &cutError{cut{reason: "context", text: reasonText("context")}, err}
 		case !failed.Class.Retryable() || try >= tries:
 			if last == nil && u.used.steps > 1 && failed.Class.Retryable() {
 				// There is work worth handing over, and the model can't be asked for last words.
@@ -164,7 +168,10 @@ func (u *run) setStep(st journal.Step) {
 }
 
 // converse streams the reply to the readers and stores its end.
-func (u *run) converse(ctx context.Context, st journal.Step, req model.Request) error {
+func (u *run) converse(ctx context.Context, st journal.Step, req model.Request) (err error) {
+	ctx, span := u.span(ctx, "chat "+st.Name, attribute.String("gen_ai.operation.name", "chat"), attribute.String("gen_ai.request.model", st.Name),
+		attribute.Int("bordereau.step", st.N), attribute.Int("bordereau.attempt", st.Attempt))
+	defer func() { endSpan(span, err) }()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	watch := time.AfterFunc(u.c.Stall, func() { cancel(errStalled) })
@@ -186,6 +193,7 @@ func (u *run) converse(ctx context.Context, st journal.Step, req model.Request) 
 		if first.IsZero() {
 			first = u.c.Now()
 			u.r.metrics.firstByte.Observe(first.Sub(began).Seconds())
+			span.AddEvent("first byte")
 		}
 		switch e.Kind {
 		case model.UsageEvent:
@@ -223,6 +231,7 @@ func (u *run) converse(ctx context.Context, st journal.Step, req model.Request) 
 		return failed
 	}
 	u.r.metrics.attempt(st.Name, nil, end.Usage)
+	span.SetAttributes(append(aboutUsage(end.Usage), attribute.StringSlice("gen_ai.response.finish_reasons", []string{string(end.Stop)}))...)
 	return u.endReply(ctx, st, *end, fingerprint(req), teller, first)
 }
 

@@ -10,18 +10,22 @@ import (
 	"strings"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
+
 	"bordereau/agent/journal"
 	"bordereau/agent/model"
 	"bordereau/agent/stream/uimessage"
 )
 
 // toolStep makes one call of the model's last reply; final is the reply's last one.
-func (u *run) toolStep(ctx context.Context, replyN int, call model.Block, final bool) error {
+func (u *run) toolStep(ctx context.Context, replyN int, call model.Block, final bool) (err error) {
 	n := u.script.steps[len(u.script.steps)-1].N
 	again := u.script.steps[len(u.script.steps)-1].State != journal.Finished
 	if !again {
 		n++
 	}
+	ctx, span := u.span(ctx, "step", attribute.Int("bordereau.step", n), attribute.String("bordereau.kind", string(journal.ToolStep)))
+	defer func() { endSpan(span, err) }()
 	request, err := json.Marshal(called{Call: call.ID, Reply: replyN, Input: call.Input})
 	if err != nil {
 		return err
@@ -34,7 +38,7 @@ func (u *run) toolStep(ctx context.Context, replyN int, call model.Block, final 
 			return err
 		}
 		if try >= u.c.Attempts {
-			return &cutError{cut{"unavailable", f.Component + " not answering"}, err}
+			return &cutError{cut{reason: "unavailable", text: f.Component + " not answering"}, err}
 		}
 		u.mark("back_off", n, u.c.Now(), pause, f.Component)
 		if !wait(ctx, pause/2+time.Duration(float64(pause)*u.c.Jitter()/2)) {
@@ -89,7 +93,11 @@ func (u *run) call(ctx context.Context, st journal.Step, call model.Block, again
 		}
 		return Result{Error: true, Text: fmt.Sprintf("There is no tool %q. The tools are: %s.", call.Name, strings.Join(names, ", "))}, nil
 	}
+	ctx, span := u.span(ctx, "execute_tool "+call.Name, attribute.String("gen_ai.operation.name", "execute_tool"), attribute.String("gen_ai.tool.name", call.Name),
+		attribute.String("gen_ai.tool.call.id", call.ID), attribute.Int("bordereau.step", st.N), attribute.Int("bordereau.attempt", st.Attempt))
 	res, err := u.tools.Call(ctx, Call{ID: call.ID, Name: call.Name, Input: call.Input, Key: fmt.Sprintf("%s:%d", u.turn.ID, st.N), Again: again})
+	span.SetAttributes(attribute.Bool("bordereau.tool.error", res.Error))
+	endSpan(span, err)
 	if errors.Is(err, ErrUnknownOutcome) {
 		return Result{Error: true, Text: "Interrupted, outcome unknown: this call was running when its machine failed, and it may or may not have had its effect. Check before you call it again."}, nil
 	}
