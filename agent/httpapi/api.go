@@ -18,6 +18,7 @@ import (
 
 	"bordereau/agent/artifact"
 	"bordereau/agent/identity"
+	"bordereau/agent/identity/oidc"
 )
 
 // ErrConfig is returned by New for a Config that lacks something.
@@ -39,10 +40,14 @@ type Health struct {
 	Check func(ctx context.Context) error
 }
 
-// Config is what an API is made of. All fields are required but Limits, Health, Metrics and Now.
+// Config is what an API is made of. All fields are required but OIDC, Limits, Health, Metrics and Now.
 type Config struct {
 	Guard         *Guard
 	SignIn        SignIn
+	Sessions      Sessions
+	People        People
+	Keys          Keys
+	OIDC          OIDC // nil: no organisation has an identity provider
 	Conversations Conversations
 	Turns         Turns
 	Events        Events
@@ -69,7 +74,8 @@ type API struct {
 // New checks c and returns an API.
 func New(c Config) (*API, error) {
 	for name, missing := range map[string]bool{
-		"Guard": c.Guard == nil, "SignIn": c.SignIn == nil, "Conversations": c.Conversations == nil, "Turns": c.Turns == nil, "Events": c.Events == nil,
+		"Guard": c.Guard == nil, "SignIn": c.SignIn == nil, "Sessions": c.Sessions == nil, "People": c.People == nil, "Keys": c.Keys == nil,
+		"Conversations": c.Conversations == nil, "Turns": c.Turns == nil, "Events": c.Events == nil,
 		"Runner": c.Runner == nil, "Models": c.Models == nil, "Files": c.Files == nil, "Uploads": c.Uploads == nil, "Log": c.Log == nil,
 	} {
 		if missing {
@@ -154,13 +160,31 @@ type route struct {
 }
 
 func (a *API) routes() []route {
-	read, ask := Anyone(identity.ScopeRead), Anyone(identity.ScopeAsk)
+	read, ask, own := Anyone(identity.ScopeRead), Anyone(identity.ScopeAsk), Anyone(SessionOnly)
+	manage, oversee := Only(identity.ScopeAdmin, identity.Admin), Only(identity.ScopeAdmin, identity.Admin, identity.Auditor)
 	return []route{
 		{"GET", "/api/session", read, a.getSession},
 		{"POST", "/api/session", Public(), a.createSession},
-		{"DELETE", "/api/session", Anyone(SessionOnly), a.deleteSession},
+		{"DELETE", "/api/session", own, a.deleteSession},
 		{"POST", "/api/session/link", Public(), a.useLink},
 		{"POST", "/api/session/link/check", Public(), a.checkLink},
+		{"GET", "/api/session/methods", Public(), a.listMethods},
+		{"GET", "/api/session/oidc", Public(), a.beginOIDC},
+		{"GET", oidc.CallbackPath, Public(), a.endOIDC},
+		{"GET", "/api/sessions", own, a.listSessions},
+		{"DELETE", "/api/sessions", own, a.endOtherSessions},
+		{"DELETE", "/api/sessions/:id", own, a.endSession},
+		{"POST", "/api/password", own, a.changePassword},
+		{"GET", "/api/people", oversee, a.listPeople},
+		{"POST", "/api/people", manage, a.createPerson},
+		{"PATCH", "/api/people/:id", manage, a.changePerson},
+		{"POST", "/api/people/:id/link", manage, a.createLink},
+		{"GET", "/api/people/:id/sessions", oversee, a.listPersonSessions},
+		{"DELETE", "/api/people/:id/sessions", manage, a.endPersonSessions},
+		{"GET", "/api/keys", Anyone(identity.ScopeAdmin), a.listKeys},
+		{"POST", "/api/keys", own, a.createKey},
+		{"DELETE", "/api/keys/:id", Anyone(identity.ScopeAdmin), a.deleteKey},
+		{"GET", "/api/admin-log", oversee, a.listAdminLog},
 		{"POST", "/api/chat", ask, a.postChat},
 		{"GET", "/api/chat/:id/stream", read, a.streamChat},
 		{"POST", "/api/chat/:id/stop", ask, a.stopChat},

@@ -190,6 +190,37 @@ func (g *Guard) setCookie(w http.ResponseWriter, token string, expires time.Time
 	http.SetCookie(w, c)
 }
 
+// flowName is the cookie of a sign-in under way at an identity provider.
+func (g *Guard) flowName() string { return g.cookieName() + "-oidc" }
+
+func (g *Guard) flow(r *http.Request) string {
+	c, err := r.Cookie(g.flowName())
+	if err != nil {
+		return ""
+	}
+	return c.Value
+}
+
+// setFlow keeps a sign-in under way in the browser that began it; "" removes it. Lax, because the provider's site sends it back.
+func (g *Guard) setFlow(w http.ResponseWriter, kept string) {
+	c := &http.Cookie{Name: g.flowName(), Value: kept, Path: "/", HttpOnly: true, Secure: g.c.Secure, SameSite: http.SameSiteLaxMode, MaxAge: 600}
+	if kept == "" {
+		c.MaxAge = -1
+	}
+	http.SetCookie(w, c)
+}
+
+// origin is where the browser finds this program.
+func (g *Guard) origin(r *http.Request) string {
+	if g.c.Origin != "" {
+		return g.c.Origin
+	}
+	if g.c.Secure {
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
+}
+
 // address is who asks, as far as that can be known.
 func (g *Guard) address(r *http.Request) string {
 	if g.c.BehindProxy {

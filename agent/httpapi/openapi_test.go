@@ -72,13 +72,16 @@ func TestOpenAPISchemas(t *testing.T) {
 		"UsageGroup": UsageGroup{}, "UsageList": UsageList{}, "Upload": Upload{}, "UploadList": UploadList{}, "ModelList": ModelList{}, "Me": Me{}, "Healthz": Healthz{},
 		"SignedIn": SignedIn{}, "PersonRef": PersonRef{}, "OrganisationRef": OrganisationRef{}, "NewSession": NewSession{},
 		"LinkCheck": LinkCheck{}, "Invitation": Invitation{}, "UseLink": UseLink{},
+		"Methods": Methods{}, "Session": Session{}, "SessionList": SessionList{}, "Ended": Ended{}, "PasswordChange": PasswordChange{},
+		"Person": Person{}, "PersonList": PersonList{}, "NewPerson": NewPerson{}, "Link": Link{}, "Invited": Invited{}, "PersonChange": PersonChange{},
+		"Key": Key{}, "KeyList": KeyList{}, "NewKey": NewKey{}, "IssuedKey": IssuedKey{}, "AdminEntry": AdminEntry{}, "AdminLog": AdminLog{},
 	}
 	for name := range d.Components.Schemas {
 		if types[name] == nil {
 			t.Errorf("schema %s describes no type", name)
 		}
 	}
-	requests := []string{"ChatRequest", "UIMessage", "UIPart", "NewConversation", "Rename", "NewSession", "LinkCheck", "UseLink"}
+	requests := []string{"ChatRequest", "UIMessage", "UIPart", "NewConversation", "Rename", "NewSession", "LinkCheck", "UseLink", "PasswordChange", "NewPerson", "PersonChange", "NewKey"}
 	for name, v := range types {
 		schema, ok := d.Components.Schemas[name]
 		if !ok {

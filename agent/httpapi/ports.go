@@ -4,9 +4,12 @@ import (
 	"context"
 	"io"
 	"iter"
+	"net/url"
+	"time"
 
 	"bordereau/agent/artifact"
 	"bordereau/agent/identity"
+	"bordereau/agent/identity/oidc"
 	"bordereau/agent/journal"
 	"bordereau/agent/stream"
 )
@@ -23,7 +26,38 @@ type SignIn interface {
 	Invitation(ctx context.Context, token string) (identity.Invitation, error)
 	Redeem(ctx context.Context, r identity.Redeem) (identity.SignedIn, error)
 	SignOut(ctx context.Context, p identity.Principal) error
+	ChangePassword(ctx context.Context, by identity.Principal, old, password string) error
 	FindOrganisation(ctx context.Context, id string) (identity.Organisation, error)
+}
+
+// Sessions lists and ends sessions.
+type Sessions interface {
+	Sessions(ctx context.Context, org, person string) ([]identity.Session, error)
+	EndSession(ctx context.Context, org, person, id string) error
+	EndSessions(ctx context.Context, org, person, but string) (int64, error)
+}
+
+// People keeps an organisation's people, and the record of who changed what.
+type People interface {
+	People(ctx context.Context, org string) ([]identity.Person, error)
+	FindPerson(ctx context.Context, org, id string) (identity.Person, error)
+	AddPerson(ctx context.Context, p identity.Person) (identity.Person, error)
+	ChangePerson(ctx context.Context, p identity.Person) (identity.Person, error)
+	IssueLink(ctx context.Context, org, person string) (string, time.Time, error)
+	Log(ctx context.Context, org, before string, limit int) ([]identity.Entry, error)
+}
+
+// Keys keeps API keys.
+type Keys interface {
+	Keys(ctx context.Context, org string) ([]identity.Key, error)
+	IssueKey(ctx context.Context, org, person, label string, expires time.Time, scopes ...identity.Scope) (identity.Key, string, error)
+	RevokeKey(ctx context.Context, org, id string) error
+}
+
+// OIDC signs people in with their organisation's identity provider.
+type OIDC interface {
+	Begin(ctx context.Context, a oidc.Ask) (to, flow string, err error)
+	End(ctx context.Context, flow string, answer url.Values, v identity.Visit) (identity.SignedIn, string, error)
 }
 
 // Conversations keeps talks and their messages.
@@ -83,6 +117,10 @@ var (
 	_ Turns         = (*journal.Store)(nil)
 	_ Authenticator = (*identity.Directory)(nil)
 	_ SignIn        = (*identity.Directory)(nil)
+	_ Sessions      = (*identity.Directory)(nil)
+	_ People        = (*identity.Directory)(nil)
+	_ Keys          = (*identity.Directory)(nil)
+	_ OIDC          = (*oidc.SignIn)(nil)
 	_ Files         = (*artifact.Store)(nil)
 	_ Uploads       = (*artifact.Library)(nil)
 )

@@ -177,7 +177,7 @@ func newRig(t *testing.T, change func(*Config)) *rig {
 		t.Fatal(err)
 	}
 	c := Config{
-		Guard: guard, SignIn: r.people, Conversations: r.store, Turns: r.store, Events: r.buffer, Runner: r.runner, Models: names{"playbook", "other"},
+		Guard: guard, SignIn: r.people, Sessions: r.people, People: r.people, Keys: r.people, Conversations: r.store, Turns: r.store, Events: r.buffer, Runner: r.runner, Models: names{"playbook", "other"},
 		Files: r.files, Uploads: library, Log: slog.New(slog.DiscardHandler), Limits: Limits{KeepAlive: 100 * time.Millisecond},
 	}
 	if change != nil {

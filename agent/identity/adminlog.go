@@ -24,6 +24,7 @@ const (
 	SignInDone      = "sign_in.done"
 	SignInRefused   = "sign_in.refused"
 	SignInLimited   = "sign_in.limited"
+	SubjectBound    = "subject.bound"
 	SignedOut       = "sign_out"
 	SessionEnded    = "session.ended"
 )

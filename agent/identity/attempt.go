@@ -3,6 +3,7 @@ package identity
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"time"
 
 	"github.com/google/uuid"
@@ -19,7 +20,10 @@ const (
 )
 
 // Limited refuses a sign-in because too many failed.
-type Limited struct{ RetryAfter time.Duration }
+type Limited struct {
+	RetryAfter time.Duration
+	first      bool // of its span: the one that is recorded
+}
 
 func (e *Limited) Error() string { return "identity: too many sign-ins failed" }
 
@@ -39,13 +43,14 @@ func (d *Directory) attempt(ctx context.Context, email string, v Visit) (succeed
 	if _, err := d.db.ExecContext(ctx, sweepAttempts, now.Add(-attemptSpan).UnixMilli()); err != nil {
 		return nil, fmt.Errorf("forgetting old sign-ins: %w", err)
 	}
+	from := network(v.Address)
 	counted := []struct {
 		subject string
 		most    int
 	}{
-		{hash("account " + email + " from " + v.Address), mostOfOneAddress},
+		{hash("account " + email + " from " + from), mostOfOneAddress},
 		{hash("account " + email), mostOfAnAccount},
-		{hash("address " + v.Address), mostOfAnAddress},
+		{hash("address " + from), mostOfAnAddress},
 	}
 	ids := make([]string, 0, len(counted))
 	takeBack := func(ctx context.Context) error {
@@ -70,7 +75,7 @@ func (d *Directory) attempt(ctx context.Context, email string, v Visit) (succeed
 			if err := takeBack(ctx); err != nil {
 				return nil, err
 			}
-			return nil, &Limited{RetryAfter: attemptRetryAfter}
+			return nil, d.limited(ctx, c.subject)
 		}
 	}
 	return func(ctx context.Context) error {
@@ -83,4 +88,34 @@ func (d *Directory) attempt(ctx context.Context, email string, v Visit) (succeed
 		}
 		return nil
 	}, nil
+}
+
+// limited says whether it is the first time within the span that this subject met its limit: the record would grow without
+// bound if it held each.
+func (d *Directory) limited(ctx context.Context, subject string) error {
+	now, mark := d.now(), "limited "+subject
+	e := &Limited{RetryAfter: attemptRetryAfter}
+	var n int
+	if err := d.db.QueryRowContext(ctx, countAttempts, mark, now.Add(-attemptSpan).UnixMilli()).Scan(&n); err != nil {
+		return fmt.Errorf("counting sign-ins: %w", err)
+	}
+	if e.first = n == 0; e.first {
+		if _, err := d.db.ExecContext(ctx, insertAttempt, uuid.NewString(), mark, now.UnixMilli()); err != nil {
+			return fmt.Errorf("counting a sign-in: %w", err)
+		}
+	}
+	return e
+}
+
+// network is what an address counts as: of IPv6 its /64, of which one host has all addresses.
+func network(address string) string {
+	a, err := netip.ParseAddr(address)
+	if err != nil || a.Unmap().Is4() {
+		return address
+	}
+	p, err := a.Prefix(64)
+	if err != nil {
+		return address
+	}
+	return p.String()
 }

@@ -36,6 +36,7 @@ const (
 	insertLink  = `INSERT INTO links (id, org, person, hash, created, expires) VALUES ($1, $2, $3, $4, $5, $6)`
 	findLink    = `SELECT hash, org, person, expires, used FROM links WHERE id = $1`
 	useLink     = `UPDATE links SET used = $1 WHERE id = $2 AND used = 0`
+	forgetSubject = `UPDATE people SET subject = '' WHERE id = $1`
 	retireLinks = `UPDATE links SET used = $1 WHERE person = $2 AND used = 0 AND person <> ''`
 )
 
@@ -154,6 +155,9 @@ func (d *Directory) Redeem(ctx context.Context, r Redeem) (SignedIn, error) {
 	}
 	if err := d.storePassword(ctx, d.db, p, r.Password); err != nil {
 		return SignedIn{}, err
+	}
+	if _, err := d.db.ExecContext(ctx, forgetSubject, p.ID); err != nil {
+		return SignedIn{}, fmt.Errorf("forgetting a provider's subject: %w", err)
 	}
 	if err := d.note(ctx, entry{org: p.Org, actor: p.ID, name: p.Email, action: PasswordSet, subject: p.ID, detail: "by a link", address: r.Visit.Address}); err != nil {
 		return SignedIn{}, err

@@ -125,6 +125,24 @@ func (d *Directory) notePerson(ctx context.Context, before, after Person) error 
 	return nil
 }
 
+// AddPerson makes a person whose address is new in her organisation.
+func (d *Directory) AddPerson(ctx context.Context, p Person) (Person, error) {
+	if _, err := d.FindPersonByEmail(ctx, p.Org, p.Email); err == nil {
+		return Person{}, &FieldError{Field: "email", Why: "somebody with this address is in the organisation already"}
+	} else if !errors.Is(err, ErrNotFound) {
+		return Person{}, err
+	}
+	switch {
+	case !goodEmail(cleanEmail(p.Email)):
+		return Person{}, &FieldError{Field: "email", Why: "this is no e-mail address"}
+	case !printable(strings.TrimSpace(p.Name), maxName):
+		return Person{}, &FieldError{Field: "name", Why: "a name is needed, on one line"}
+	case !slices.Contains(Roles(), p.Role):
+		return Person{}, &FieldError{Field: "role", Why: "the roles are " + strings.Join(Roles(), ", ")}
+	}
+	return d.PutPerson(ctx, p)
+}
+
 // ChangePerson changes role, name and whether disabled, of a person who exists. An organisation keeps one active administrator.
 func (d *Directory) ChangePerson(ctx context.Context, p Person) (Person, error) {
 	before, err := d.FindPerson(ctx, p.Org, p.ID)

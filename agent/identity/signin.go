@@ -3,6 +3,7 @@ package identity
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 )
 
@@ -38,7 +39,7 @@ func (d *Directory) SignIn(ctx context.Context, c Credentials) (SignedIn, error)
 	}
 	succeeded, err := d.attempt(ctx, c.Email, c.Visit)
 	if err != nil {
-		if _, limited := err.(*Limited); limited { //nolint:errorlint // attempt returns it as it is
+		if l, ok := errors.AsType[*Limited](err); ok && l.first {
 			return SignedIn{}, d.refused(ctx, c, SignInLimited, err)
 		}
 		return SignedIn{}, err

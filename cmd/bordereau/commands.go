@@ -24,6 +24,8 @@ func commands() []command {
 		{"demo", "do the main job on a sample organisation", runDemo},
 		{"ask", "ask a running Bordereau a question", runAsk},
 		{"import", "import submissions and what was extracted from them", runImport},
+		{"organisation", "add or list organisations", runOrganisation},
+		{"person", "add, list or change people, give them links, read the admin log", runPerson},
 		{"key", "issue an API key for a person of an organisation", runKey},
 		{"query", "run SQL through the gate", runQuery},
 		{"vin", "decode VINs, check a vehicle schedule", runVIN},

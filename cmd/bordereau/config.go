@@ -14,10 +14,13 @@ import (
 	"time"
 
 	"gopkg.in/yaml.v3"
+
+	"bordereau/sandbox/lease"
 )
 
 // config is everything that 'serve' can be told, with its defaults for one machine.
 type config struct {
+	Role       string           `yaml:"role"`   // all, agent, governance
 	Data       string           `yaml:"data"`   // the folder of everything that is kept
 	Listen     string           `yaml:"listen"` // for people: the pages and the HTTP API
 	Governance governanceConfig `yaml:"governance"`
@@ -26,7 +29,11 @@ type config struct {
 	Sandbox    sandboxConfig    `yaml:"sandbox"`
 	Models     modelsConfig     `yaml:"models"`
 	Turns      turnsConfig      `yaml:"turns"`
+	Budgets    budgetsConfig    `yaml:"budgets"`
+	Agent      agentConfig      `yaml:"agent"`
+	Traces     string           `yaml:"traces"` // an OpenTelemetry collector's address (OTLP over HTTP), or "": none
 	Sessions   sessionsConfig   `yaml:"sessions"`
+	OIDC       []oidcConfig     `yaml:"oidc"`
 	// PublicURL is where people's browsers find the program; "": at Listen.
 	PublicURL string `yaml:"public_url"`
 	// BehindProxy says that a proxy in front ends TLS; without it only loopback addresses are listened on.
@@ -35,19 +42,12 @@ type config struct {
 
 type governanceConfig struct {
 	Listen   string `yaml:"listen"`   // for the agent and the doors
+	URL      string `yaml:"url"`      // role agent: where governance listens, such as http://governance:8701
 	Database string `yaml:"database"` // postgres://… or "": SQLite in the data folder
 	Policy   string `yaml:"policy"`   // a policy file, "" for the built-in one
 	Workers  int    `yaml:"workers"`  // warm query workers at most
-}
-
-type sandboxConfig struct {
-	Driver    string        `yaml:"driver"` // auto, gvisor, bubblewrap
-	Runsc     string        `yaml:"runsc"`
-	Gov       string        `yaml:"gov"`
-	Guest     string        `yaml:"guest"`
-	MemoryMiB int64         `yaml:"memory_mib"`
-	DiskMiB   int64         `yaml:"disk_mib"`
-	IdleStop  time.Duration `yaml:"idle_stop"`
+	// PublicURL is the https address of the endpoint for sandboxes that have no door; "": there are none.
+	PublicURL string `yaml:"public_url"`
 }
 
 type modelsConfig struct {
@@ -72,6 +72,7 @@ type turnsConfig struct {
 	Runners    int           `yaml:"runners"`     // turns at once
 	Deadline   time.Duration `yaml:"deadline"`    // of one turn
 	Steps      int           `yaml:"steps"`       // of one turn
+	Tokens     int64         `yaml:"tokens"`      // of one turn
 	CostMicros int64         `yaml:"cost_micros"` // of one turn, millionths of a US dollar
 }
 
@@ -80,14 +81,26 @@ type sessionsConfig struct {
 	Life time.Duration `yaml:"life"` // a session ends after so long
 }
 
+// oidcConfig is an organisation's identity provider. Its secret is in BORDEREAU_OIDC_SECRET_ORG, with the organisation's id in
+// capitals and _ for -.
+type oidcConfig struct {
+	Organisation string   `yaml:"organisation"`
+	Issuer       string   `yaml:"issuer"`
+	ClientID     string   `yaml:"client_id"`
+	Domains      []string `yaml:"domains"`      // e-mail domains whose people sign in there
+	DefaultRole  string   `yaml:"default_role"` // of people of those domains who are new; "": they are invited
+	secret       string
+}
+
 func defaults() config {
 	return config{
-		Data: "data", Listen: "127.0.0.1:8700",
+		Role: roleAll, Data: "data", Listen: "127.0.0.1:8700",
+		Agent: agentConfig{Listen: "127.0.0.1:8702"}, Budgets: budgetsConfig{Window: 24 * time.Hour},
 		Governance: governanceConfig{Listen: "127.0.0.1:8701", Workers: 32},
-		Sandbox:    sandboxConfig{Driver: "auto", MemoryMiB: 1024, DiskMiB: 2048, IdleStop: 10 * time.Minute},
+		Sandbox:    sandboxConfig{Driver: "auto", MemoryMiB: 1024, DiskMiB: 2048, IdleStop: 10 * time.Minute, Warm: lease.Warm{Min: 1, Max: 8}},
 		Models:     modelsConfig{Default: "playbook"},
 		Sessions:   sessionsConfig{Idle: 8 * time.Hour, Life: 7 * 24 * time.Hour},
-		Turns:      turnsConfig{Runners: 8, Deadline: 45 * time.Minute, Steps: 60, CostMicros: 5_000_000},
+		Turns:      turnsConfig{Runners: 8, Deadline: 45 * time.Minute, Steps: 60, Tokens: 3_000_000, CostMicros: 5_000_000},
 	}
 }
 
@@ -97,7 +110,8 @@ func loadConfig(flags *flag.FlagSet, args []string, std stdio) (config, error) {
 	file := flags.String("config", std.Env("BORDEREAU_CONFIG"), "configuration `FILE` (YAML)")
 	data := flags.String("data", std.Env("BORDEREAU_DATA"), "data `FOLDER` (default "+c.Data+")")
 	listen := flags.String("listen", "", "`ADDRESS` for people (default "+c.Listen+")")
-	driver := flags.String("sandbox", "", "sandbox `DRIVER`: auto, gvisor or bubblewrap")
+	role := flags.String("role", "", "`ROLE` to serve: all, agent or governance (default "+c.Role+")")
+	driver := flags.String("sandbox", "", "sandbox `DRIVER`: auto, gvisor, bubblewrap, remote, e2b or daytona")
 	flags.SetOutput(std.Err)
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -119,12 +133,17 @@ func loadConfig(flags *flag.FlagSet, args []string, std stdio) (config, error) {
 	for _, override := range []struct {
 		to   *string
 		from string
-	}{{&c.Data, *data}, {&c.Listen, *listen}, {&c.Sandbox.Driver, *driver}} {
+	}{{&c.Data, *data}, {&c.Listen, *listen}, {&c.Sandbox.Driver, *driver}, {&c.Role, *role}} {
 		if override.from != "" {
 			*override.to = override.from
 		}
 	}
 	c.Models.Anthropic.key, c.Models.OpenAI.key = std.Env("ANTHROPIC_API_KEY"), std.Env("OPENAI_API_KEY")
+	c.Sandbox.E2B.key, c.Sandbox.Daytona.key = std.Env("E2B_API_KEY"), std.Env("DAYTONA_API_KEY")
+	c.Traces = or(c.Traces, std.Env("OTEL_EXPORTER_OTLP_ENDPOINT"))
+	for i, p := range c.OIDC {
+		c.OIDC[i].secret = std.Env("BORDEREAU_OIDC_SECRET_" + strings.ToUpper(strings.ReplaceAll(p.Organisation, "-", "_")))
+	}
 	var err error
 	if c.Data, err = filepath.Abs(c.Data); err != nil {
 		return c, fmt.Errorf("data folder: %w", err)
@@ -134,7 +153,7 @@ func loadConfig(flags *flag.FlagSet, args []string, std stdio) (config, error) {
 
 // check refuses what is incomplete or insecure; a warning would be overlooked.
 func (c *config) check() error {
-	for name, address := range map[string]string{"listen": c.Listen, "governance.listen": c.Governance.Listen} {
+	for name, address := range map[string]string{"listen": c.Listen, "governance.listen": c.Governance.Listen, "agent.listen": c.Agent.Listen} {
 		host, _, err := net.SplitHostPort(address)
 		if err != nil {
 			return fmt.Errorf("configuration: %s: %q is not host:port", name, address)
@@ -153,10 +172,19 @@ func (c *config) check() error {
 	if c.Turns.Runners < 1 || c.Turns.Steps < 1 || c.Turns.Deadline < time.Minute {
 		return errors.New("configuration: turns: runners and steps are at least 1, deadline at least 1m")
 	}
+	if err := c.checkRoles(); err != nil {
+		return err
+	}
+	if err := c.checkSandbox(); err != nil {
+		return err
+	}
 	if c.Sessions.Idle < time.Minute || c.Sessions.Life < c.Sessions.Idle {
 		return errors.New("configuration: sessions: idle is at least 1m, life at least idle")
 	}
 	if c.PublicURL == "" {
+		if len(c.OIDC) > 0 {
+			return errors.New("configuration: oidc: set public_url, where identity providers send browsers back to")
+		}
 		return nil
 	}
 	u, err := url.Parse(c.PublicURL)
@@ -168,6 +196,14 @@ func (c *config) check() error {
 		return fmt.Errorf("configuration: public_url: %q is not https, though behind_tls_proxy is set", c.PublicURL)
 	}
 	return nil
+}
+
+// origin is where people's browsers find the program.
+func (c *config) origin() string {
+	if c.PublicURL != "" {
+		return c.PublicURL
+	}
+	return "http://" + c.Listen
 }
 
 // secure tells whether browsers come by TLS.

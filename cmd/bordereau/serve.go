@@ -46,6 +46,9 @@ func runServe(ctx context.Context, args []string, std stdio) error {
 	for _, org := range s.organisations {
 		fmt.Fprintf(std.Out, "  organisation %s: key in %s\n", org, keyFile(c.Data, org))
 	}
+	if err := printFirstLinks(ctx, c, s.directory, std.Out); err != nil {
+		return err
+	}
 	<-ctx.Done()
 	fmt.Fprintln(std.Out, "Stopping: turns under way are handed over")
 	return nil
@@ -56,6 +59,8 @@ type system struct {
 	url           string // for people
 	sandboxes     string // the driver's name
 	organisations []string
+	directory     *identity.Directory
+	endpoints     []httpapi.Endpoint // all that people reach
 	stop          func()
 }
 
@@ -134,8 +139,8 @@ func start(ctx context.Context, c config, log *slog.Logger) (s *system, err erro
 	if err != nil {
 		return nil, err
 	}
-	outside := newFace(guard)
-	outside.mux.Handle("/", web.Handler())
+	outside := newFront(guard)
+	outside.mux.Handle("/", web.Handler()) // the pages themselves are nobody's secret
 	outside.api(api)
 	vins = http.StripPrefix("/api", vins)
 	outside.add(
@@ -154,7 +159,7 @@ func start(ctx context.Context, c config, log *slog.Logger) (s *system, err erro
 		return nil, err
 	}
 	open.add(stopListening)
-	return &system{url: "http://" + address, sandboxes: sandboxes.name, organisations: organisations, stop: stop}, nil
+	return &system{url: "http://" + address, sandboxes: sandboxes.name, organisations: organisations, directory: directory, endpoints: outside.endpoints, stop: stop}, nil
 }
 
 // maxImport is the most bytes of one import over HTTP.

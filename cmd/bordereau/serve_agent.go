@@ -74,10 +74,14 @@ func serveAgent(ctx context.Context, c config, p agentParts, open *closers) (*ht
 		return nil, err
 	}
 	open.add(files.Close)
+	paper, err := openRenderer(c, open)
+	if err != nil {
+		return nil, err
+	}
 	tools, err := toolbox.New(toolbox.Config{
 		Minter: p.minter, Stamper: p.stamper, MCP: p.mcp, HTTP: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: time.Minute}},
-		Workspaces: p.sandboxes.workspaces, Sandboxes: p.sandboxes.driver, Files: files, Uploads: p.library, Delivered: p.journal,
-		Renderer: renderer{}, Log: p.log, Prefetch: true,
+		Workspaces: p.sandboxes.workspaces, NoDoors: c.Sandbox.hosted(), Sandboxes: p.sandboxes.driver, Files: files, Uploads: p.library, Delivered: p.journal,
+		Renderer: paper, Log: p.log, Prefetch: true,
 	})
 	if err != nil {
 		return nil, err
@@ -101,8 +105,12 @@ func serveAgent(ctx context.Context, c config, p agentParts, open *closers) (*ht
 		return nil, err
 	}
 	open.add(func() error { runner.Stop(); return nil })
+	signOn, err := newOIDC(c, p.directory)
+	if err != nil {
+		return nil, err
+	}
 	return httpapi.New(httpapi.Config{ //nolint:contextcheck // its handlers have the contexts of their requests
-		Guard: p.guard, SignIn: p.directory, Conversations: p.journal, Turns: p.journal, Events: turn.Events{Journal: p.journal, Buffer: buffer}, Runner: runner,
+		Guard: p.guard, SignIn: p.directory, Sessions: p.directory, People: p.directory, Keys: p.directory, OIDC: signOn, Conversations: p.journal, Turns: p.journal, Events: turn.Events{Journal: p.journal, Buffer: buffer}, Runner: runner,
 		Models: models, Files: files, Uploads: p.library, Log: p.log, Health: []httpapi.Health{{Name: "journal", Check: p.journal.Ping}},
 	})
 }

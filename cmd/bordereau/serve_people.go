@@ -1,12 +1,18 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
+	"strings"
+	"time"
 
 	"bordereau/agent/httpapi"
 	"bordereau/agent/identity"
+	"bordereau/agent/identity/oidc"
 	"bordereau/governance/fault"
 )
 
@@ -17,17 +23,56 @@ func newGuard(c config, directory *identity.Directory, log *slog.Logger) (*httpa
 	})
 }
 
-// face is everything that people's browsers and programs reach. What is added says who may call it.
-type face struct {
+// newOIDC is nil where no organisation has an identity provider.
+func newOIDC(c config, directory *identity.Directory) (httpapi.OIDC, error) {
+	if len(c.OIDC) == 0 {
+		return nil, nil //nolint:nilnil // the API takes nil for none
+	}
+	seal, err := secret(c.path("keys", "oidc"))
+	if err != nil {
+		return nil, err
+	}
+	providers := make([]oidc.Provider, 0, len(c.OIDC))
+	for _, p := range c.OIDC {
+		domains := make([]string, len(p.Domains))
+		for i, d := range p.Domains {
+			domains[i] = strings.ToLower(d)
+		}
+		providers = append(providers, oidc.Provider{
+			Organisation: p.Organisation, Issuer: p.Issuer, ClientID: p.ClientID, Secret: p.secret, Domains: domains, DefaultRole: p.DefaultRole,
+		})
+	}
+	return oidc.New(oidc.Config{Providers: providers, Directory: directory, Origin: c.origin(), Seal: seal})
+}
+
+// printFirstLinks gives whoever starts the program a one-time link for each organisation in which nobody is an administrator.
+func printFirstLinks(ctx context.Context, c config, directory *identity.Directory, w io.Writer) error {
+	lacking, err := directory.WithoutAdmin(ctx)
+	if err != nil {
+		return err
+	}
+	for _, o := range lacking {
+		token, expires, err := directory.IssueLink(ctx, o.ID, "")
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "  %s has no administrator. Whoever opens this link becomes the first, once, until %s:\n  %s\n",
+			o.ID, expires.Local().Format(time.DateTime), c.origin()+httpapi.WelcomePath+token)
+	}
+	return nil
+}
+
+// front is everything that people's browsers and programs reach. What is added says who may call it.
+type front struct {
 	guard     *httpapi.Guard
 	mux       *http.ServeMux
 	endpoints []httpapi.Endpoint
 }
 
-func newFace(guard *httpapi.Guard) *face { return &face{guard: guard, mux: http.NewServeMux()} }
+func newFront(guard *httpapi.Guard) *front { return &front{guard: guard, mux: http.NewServeMux()} }
 
 // add puts endpoints behind the guard.
-func (f *face) add(all ...httpapi.Endpoint) {
+func (f *front) add(all ...httpapi.Endpoint) {
 	for _, e := range all {
 		f.mux.Handle(e.Pattern, f.guard.Wrap(e.Access, e.Handler))
 		f.endpoints = append(f.endpoints, e)
@@ -35,7 +80,7 @@ func (f *face) add(all ...httpapi.Endpoint) {
 }
 
 // api adds the agent's own face, which guards each of its endpoints itself.
-func (f *face) api(api *httpapi.API) {
+func (f *front) api(api *httpapi.API) {
 	for _, e := range api.Endpoints() {
 		f.mux.Handle(e.Pattern, e.Handler)
 		f.endpoints = append(f.endpoints, e)
