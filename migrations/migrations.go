@@ -10,8 +10,10 @@ import (
 	"io/fs"
 	"strings"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // the "pgx" driver
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
 	_ "modernc.org/sqlite" // the "sqlite" driver
 )
 
@@ -46,16 +48,20 @@ const sqlitePragmas = "_pragma=journal_mode(WAL)&_pragma=busy_timeout(10000)&_pr
 // Open opens the database that dsn names, a postgres:// URL or the path of a SQLite file, and brings it to the newest
 // version of schema. The caller closes it.
 func Open(ctx context.Context, dsn string, schema Schema) (*sql.DB, Dialect, error) {
-	dialect, driver, name := SQLite, "sqlite", "file:"+dsn+"?"+sqlitePragmas
+	dialect := SQLite
+	var db *sql.DB
+	var err error
 	switch {
 	case dsn == "":
 		return nil, "", ErrDSN
 	case strings.HasPrefix(dsn, "postgres://"), strings.HasPrefix(dsn, "postgresql://"):
-		dialect, driver, name = Postgres, "pgx", dsn
+		dialect = Postgres
+		db, err = openPostgres(dsn)
 	case strings.Contains(dsn, "://"):
 		return nil, "", ErrDSN
+	default:
+		db, err = sql.Open("sqlite", "file:"+dsn+"?"+sqlitePragmas)
 	}
-	db, err := sql.Open(driver, name)
 	if err != nil {
 		return nil, "", fmt.Errorf("opening the %s database: %w", schema, err)
 	}
@@ -65,17 +71,39 @@ func Open(ctx context.Context, dsn string, schema Schema) (*sql.DB, Dialect, err
 	return db, dialect, nil
 }
 
+// idleInTransaction ends a session that sits in an open transaction: a process that was stopped there holds its row locks,
+// and others would wait for it for ever. A DSN that sets the parameter itself keeps its own.
+const idleInTransaction = "idle_in_transaction_session_timeout"
+
+func openPostgres(dsn string) (*sql.DB, error) {
+	c, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		return nil, err
+	}
+	if c.RuntimeParams[idleInTransaction] == "" {
+		c.RuntimeParams[idleInTransaction] = "10s"
+	}
+	return stdlib.OpenDB(*c), nil
+}
+
 func migrate(ctx context.Context, db *sql.DB, dialect Dialect, schema Schema) error {
 	sub, err := fs.Sub(files, string(schema))
 	if err != nil {
 		return err
 	}
 	goosed := goose.DialectSQLite3
+	// Each part of the program numbers in a range of its own, so a lower number may come later.
+	options := []goose.ProviderOption{goose.WithAllowOutofOrder(true)}
 	if dialect == Postgres {
 		goosed = goose.DialectPostgres
+		// Replicas start at the same time: one migrates, the others wait for it.
+		locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 120)) // asks once a second
+		if err != nil {
+			return err
+		}
+		options = append(options, goose.WithSessionLocker(locker))
 	}
-	// Each part of the program numbers in a range of its own, so a lower number may come later.
-	provider, err := goose.NewProvider(goosed, db, sub, goose.WithAllowOutofOrder(true))
+	provider, err := goose.NewProvider(goosed, db, sub, options...)
 	if err != nil {
 		return err
 	}

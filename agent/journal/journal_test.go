@@ -13,6 +13,7 @@ import (
 	"bordereau/agent/journal/journaltest"
 	"bordereau/agent/model"
 	"bordereau/migrations"
+	"bordereau/migrations/postgrestest"
 )
 
 func TestSQLite(t *testing.T) {
@@ -22,7 +23,7 @@ func TestSQLite(t *testing.T) {
 
 func TestPostgres(t *testing.T) {
 	t.Parallel()
-	journaltest.Run(t, journaltest.Postgres(t))
+	journaltest.Run(t, postgrestest.Start(t))
 }
 
 func TestConfig(t *testing.T) {
@@ -34,7 +35,7 @@ func TestConfig(t *testing.T) {
 
 // BenchmarkStep is one step: two transactions with a charge and events.
 func BenchmarkStep(b *testing.B) {
-	for name, dsn := range map[string]string{"sqlite": filepath.Join(b.TempDir(), "journal.db"), "postgres": journaltest.Postgres(b)} {
+	for name, dsn := range map[string]string{"sqlite": filepath.Join(b.TempDir(), "journal.db"), "postgres": postgrestest.Start(b)} {
 		b.Run(name, func(b *testing.B) {
 			db, dialect, err := migrations.Open(b.Context(), dsn, migrations.Journal)
 			if err != nil {

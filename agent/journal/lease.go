@@ -83,8 +83,10 @@ func (s *Store) Release(ctx context.Context, l Lease) error {
 			return err
 		}
 		// An orderly hand-over is no sign of a turn that kills its runners.
-		_, err := tx.ExecContext(ctx, `UPDATE turns SET lease_until = 0, idle_claims = idle_claims - 1 WHERE id = $1`, l.Turn)
-		return err
+		if _, err := tx.ExecContext(ctx, `UPDATE turns SET lease_until = 0, idle_claims = idle_claims - 1 WHERE id = $1`, l.Turn); err != nil {
+			return err
+		}
+		return insertMarks(ctx, tx, l.Turn, l.Epoch, []Mark{{At: s.now(), Kind: "released"}})
 	})
 }
 

@@ -31,7 +31,7 @@ type Line struct {
 	Epoch   int64         `json:"epoch"`
 	Step    int           `json:"step,omitempty"`
 	Attempt int           `json:"attempt,omitempty"`
-	Kind    string        `json:"kind"` // "queued", "claimed", "preflight", "model", "tool", "first_byte", "sandbox", "governance", "back_off", "cancel", "ended"
+	Kind    string        `json:"kind"` // "queued", "claimed", "released", "preflight", "model", "tool", "first_byte", "sandbox", "governance", "back_off", "cancel", "ended"
 	Name    string        `json:"name,omitempty"`
 	State   string        `json:"state,omitempty"`
 	Class   string        `json:"class,omitempty"`

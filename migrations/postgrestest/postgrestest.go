@@ -1,10 +1,12 @@
-package journaltest
+// Package postgrestest starts a private Postgres for tests.
+package postgrestest
 
 import (
 	"database/sql"
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"os"
 	"os/exec"
 	"os/user"
@@ -15,11 +17,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	_ "github.com/jackc/pgx/v5/stdlib" // the "pgx" driver
 )
 
-// Postgres starts a private server that dies with the test, as a user without privileges, and returns a DSN of an empty database.
-func Postgres(t testing.TB) string {
+// Start runs a private server that dies with the test, as a user without privileges, and returns a DSN of an empty database.
+func Start(t testing.TB) string {
 	t.Helper()
 	bin := postgresBin(t)
 	// Not below the test's own folder: the server's user must be able to walk there.
@@ -86,6 +89,25 @@ func Postgres(t testing.TB) string {
 		}
 	}
 	return dsn
+}
+
+// Database makes another empty database on the server that dsn names, and returns its DSN.
+func Database(t testing.TB, dsn, name string) string {
+	t.Helper()
+	u, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("pgx", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	if _, err := db.ExecContext(t.Context(), "CREATE DATABASE "+pgx.Identifier{name}.Sanitize()); err != nil {
+		t.Fatal(err)
+	}
+	u.Path = "/" + name
+	return u.String()
 }
 
 // postgresBin finds the newest server, which Debian keeps out of PATH.
