@@ -79,7 +79,7 @@ func (p *space) fetch(ctx context.Context) error {
 
 // putToken gives the sandbox the present token. The lock is held.
 func (p *space) putToken(ctx context.Context) error {
-	text, _, err := p.s.token.get()
+	text, err := p.s.token.credential()
 	if err != nil || text == p.token {
 		return err
 	}

@@ -46,6 +46,7 @@ type Config struct {
 	Allow      []string         // tools of governance; default Governed()
 	Patience   time.Duration    // how long a part that fails in passing is asked again; default 60 s
 	Preflight  time.Duration    // the same for the check before the model is asked; default 10 s
+	NoDoors    bool             // sandboxes reach governance over a network: their tokens are bound to a key of their own (DPoP)
 	Prefetch   bool             // fetch the sandbox beside the first model call, not at the first tool that needs it
 	Now        func() time.Time // default time.Now
 }
@@ -101,7 +102,11 @@ func (b *Toolbox) Open(ctx context.Context, t journal.Turn, o turn.Observer) (tu
 	}
 	s := &session{c: b.c, turn: t, observer: o}
 	s.log = b.c.Log.With(slog.String("turn_id", t.ID), slog.String("org", t.Org))
-	s.token = &token{minter: b.c.Minter, now: b.c.Now, grant: turntoken.Grant{
+	key, err := sandboxKey(!b.c.NoDoors)
+	if err != nil {
+		return nil, &turn.Failure{Component: "toolbox", Class: "internal", Message: "the sandbox's key could not be made", Cause: err}
+	}
+	s.token = &token{minter: b.c.Minter, now: b.c.Now, key: key, grant: turntoken.Grant{
 		Org: t.Org, Person: t.Person, Role: t.Role, Conversation: t.Conversation, Turn: t.ID, Epoch: t.Epoch, Sandbox: id, Tools: b.c.Allow,
 	}}
 	if _, _, err := s.token.get(); err != nil {

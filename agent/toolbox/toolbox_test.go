@@ -434,3 +434,37 @@ func TestNewRefusesGaps(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// A sandbox without a door holds a token that is worth nothing without the key beside it, and nothing through a door.
+func TestWithoutDoorsTheTokenIsBoundToAKey(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(_ *gov, c *Config) { c.NoDoors = true })
+	tools := r.open(t, 1)
+	call(t, tools, "list_files", map[string]any{"path": "."})
+	r.boxes.mu.Lock()
+	text := r.boxes.token
+	r.boxes.mu.Unlock()
+	c, err := turntoken.ReadCredential(text)
+	if err != nil || c.Key == nil {
+		t.Fatalf("%+v %v", c, err)
+	}
+	v := turntoken.Verifier{
+		Key: r.gov.key.Public().(ed25519.PublicKey), Issuer: "agent", Audience: "governance", Live: alive{},
+		Proofs: turntoken.Proofs{URL: "https://g.example/mcp", Spent: anyProof{}},
+	}
+	if _, err := v.Verify(t.Context(), c.Token, "c-1-1"); !errors.Is(err, turntoken.ErrProof) {
+		t.Errorf("through a door: %v", err)
+	}
+	proof, err := turntoken.Prove(c.Key, http.MethodPost, "https://g.example/mcp", c.Token, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	claims, err := v.VerifyBound(t.Context(), c.Token, http.MethodPost, http.Header{"Dpop": {proof}})
+	if err != nil || claims.Turn != "t-1" {
+		t.Errorf("with a proof: %+v %v", claims, err)
+	}
+}
+
+type anyProof struct{}
+
+func (anyProof) Spend(context.Context, string, time.Time) (bool, error) { return true, nil }

@@ -24,6 +24,7 @@ import (
 	"bordereau/governance/mcpserver"
 	"bordereau/governance/policy"
 	runs "bordereau/governance/run"
+	"bordereau/governance/spent"
 	"bordereau/governance/statement"
 	"bordereau/governance/turntoken"
 	"bordereau/migrations"
@@ -138,8 +139,14 @@ func serveGovernance(ctx context.Context, p *dataPlane, c config, decoder *vin.D
 	if err != nil {
 		return nil, err
 	}
+	proofs, err := spent.New(p.db, time.Now)
+	if err != nil {
+		return nil, err
+	}
 	server, err := mcpserver.New(mcpserver.Config{
-		Gate: p.gate, Verifier: turntoken.Verifier{Key: key, Issuer: tokenIssuer, Audience: tokenAudience, Live: live}, Stamper: stamper,
+		Gate: p.gate, Verifier: turntoken.Verifier{
+			Key: key, Issuer: tokenIssuer, Audience: tokenAudience, Live: live, Proofs: turntoken.Proofs{URL: c.Governance.PublicURL, Spent: proofs},
+		}, Stamper: stamper,
 		Refusals: mcpserver.AuditRefusals{Log: p.audit, NewID: uuid.NewString}, VINs: decoder, Reconciler: reconciler, Guidelines: guidelines{library}, Documents: documents{p.store},
 		Policy: p.policy, Runs: kept, Exports: exports, Calls: desk, Log: log, Now: time.Now, NewID: uuid.NewString, Version: version(),
 	})

@@ -7,13 +7,14 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"time"
 
 	"gocloud.dev/blob/fileblob"
 
 	"bordereau/agent/toolbox"
 	"bordereau/governance/turntoken"
+	"bordereau/migrations"
 	"bordereau/sandbox"
-	"bordereau/sandbox/bubblewrap"
 	"bordereau/sandbox/door"
 	"bordereau/sandbox/lease"
 	"bordereau/sandbox/local"
@@ -22,7 +23,7 @@ import (
 
 // sandboxParts is what the agent needs of sandboxes.
 type sandboxParts struct {
-	driver     local.Driver
+	driver     sandbox.Driver
 	name       string
 	workspaces *workspaces
 }
@@ -39,11 +40,14 @@ func openSandboxes(ctx context.Context, c config, endpoint string, stamper turnt
 		return sandboxParts{}, err
 	}
 	open.add(func() error { doors.Stop(); return nil })
-	driver, err := local.New(ctx, localConfig(c, log, doors))
+	driver, name, err := openDriver(ctx, c, doors, log, open)
 	if err != nil {
 		return sandboxParts{}, err
 	}
-	open.add(func() error { driver.Close(); return nil })
+	store, err := openLeases(ctx, c, open)
+	if err != nil {
+		return sandboxParts{}, err
+	}
 	kept := c.path("checkpoints")
 	if err := os.MkdirAll(kept, 0o700); err != nil {
 		return sandboxParts{}, fmt.Errorf("making the folder of checkpoints: %w", err)
@@ -58,7 +62,8 @@ func openSandboxes(ctx context.Context, c config, endpoint string, stamper turnt
 		return sandboxParts{}, err
 	}
 	manager, err := lease.New(lease.Config{
-		Driver: driver, Folder: c.path("leases"), Log: log, Checkpoints: checkpoints, Exclusive: true, StopAfter: c.Sandbox.IdleStop,
+		Driver: driver, Store: store, Log: log, Checkpoints: checkpoints, Exclusive: c.Sandbox.local() || c.Sandbox.Exclusive,
+		StopAfter: c.Sandbox.IdleStop, Warm: c.Sandbox.Warm,
 		Limits: sandbox.Limits{MemoryBytes: c.Sandbox.MemoryMiB << 20, WorkspaceBytes: c.Sandbox.DiskMiB << 20},
 	})
 	if err != nil {
@@ -68,27 +73,20 @@ func openSandboxes(ctx context.Context, c config, endpoint string, stamper turnt
 		return sandboxParts{}, err
 	}
 	open.add(func() error { manager.Stop(); return nil })
-	return sandboxParts{driver: driver, name: driverName(driver), workspaces: &workspaces{manager: manager, held: map[string][]*lease.Lease{}}}, nil
+	return sandboxParts{driver: driver, name: name, workspaces: &workspaces{manager: manager, held: map[string][]*lease.Lease{}}}, nil
 }
 
-// driverName names what isolates sandboxes, and says so where that is the weaker kind.
-func driverName(d local.Driver) string {
-	if name := local.NameOf(d); name != bubblewrap.Name {
-		return name
+// openLeases keeps what is known of sandboxes in the journal's database where replicas share that, else in the data folder.
+func openLeases(ctx context.Context, c config, open *closers) (lease.Store, error) {
+	if c.Journal == "" {
+		return lease.NewFolder(c.path("leases"))
 	}
-	return bubblewrap.Name + " (weaker than gVisor: it shares this host's kernel)"
-}
-
-// localConfig is what picking a driver needs.
-func localConfig(c config, log *slog.Logger, doors *door.Doors) local.Config {
-	l := local.Config{
-		Driver: strings.TrimPrefix(c.Sandbox.Driver, "auto"), Folder: c.path("sandboxes"), Log: log,
-		Runsc: beside(c.Sandbox.Runsc, "runsc"), Guest: beside(c.Sandbox.Guest, "guest"), Gov: beside(c.Sandbox.Gov, "gov"),
+	db, _, err := migrations.Open(ctx, c.Journal, migrations.Journal)
+	if err != nil {
+		return nil, err
 	}
-	if doors != nil {
-		l.Doors = doors
-	}
-	return l
+	open.add(db.Close)
+	return lease.NewTable(db, time.Now)
 }
 
 // workspaces gives turns their leases. A turn that uses a sandbox twice holds it twice.
@@ -102,8 +100,8 @@ type workspaces struct {
 var _ toolbox.Workspaces = (*workspaces)(nil)
 
 // Reserve names a conversation's sandbox.
-func (w *workspaces) Reserve(_ context.Context, _, conversation string) (string, error) {
-	return w.manager.ID(conversation), nil
+func (w *workspaces) Reserve(ctx context.Context, _, conversation string) (string, error) {
+	return w.manager.ID(ctx, conversation)
 }
 
 // Acquire gets it running.
@@ -168,7 +166,7 @@ func (w *workspaces) Release(sandboxID string) {
 
 // clearSandboxes deletes all sandboxes of a data folder that is going to be removed.
 func clearSandboxes(ctx context.Context, c config, log *slog.Logger) error {
-	if _, err := os.Stat(c.path("sandboxes")); os.IsNotExist(err) {
+	if _, err := os.Stat(c.path("sandboxes")); os.IsNotExist(err) || !c.Sandbox.local() {
 		return nil
 	}
 	driver, err := local.New(ctx, localConfig(c, log, nil))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"strings"
 	"time"
 
 	"bordereau/sandbox"
@@ -13,29 +12,22 @@ import (
 // Start takes up what an earlier process left: conversations' sandboxes stay, those of nobody are deleted when the driver is ours alone.
 // It returns when that is done; the warm pool and the rest for idle sandboxes go on until Stop.
 func (m *Manager) Start(ctx context.Context) error {
+	// The driver first: a sandbox has its record before it is created, so one that is listed and has none is nobody's.
 	var infos []sandbox.Info
 	err := m.retry(ctx, func() (err error) { infos, err = m.cfg.Driver.List(ctx); return err })
 	if err != nil {
 		return err
 	}
-	records, err := m.book.all()
+	records, err := m.cfg.Store.All(ctx)
 	if err != nil {
 		return err
 	}
-	known, states := map[string]bool{}, map[string]sandbox.State{}
-	for _, info := range infos {
-		states[info.ID] = info.State
-	}
-	m.mu.Lock()
+	known := map[string]bool{}
 	for _, r := range records {
 		known[r.ID()] = true
-		if r.Ready && !r.Reaped {
-			m.slots[r.Conversation] = &slot{used: r.Used, state: states[r.ID()]}
-		}
 	}
-	m.mu.Unlock()
 	for _, info := range infos {
-		if known[info.ID] || strings.HasPrefix(info.ID, warmPrefix) || !m.cfg.Exclusive {
+		if known[info.ID] || !m.cfg.Exclusive {
 			continue
 		}
 		m.cfg.Log.InfoContext(ctx, "deleting a sandbox of nobody", slog.String("sandbox", info.ID))
@@ -43,7 +35,6 @@ func (m *Manager) Start(ctx context.Context) error {
 			m.cfg.Log.WarnContext(ctx, "can't delete a sandbox of nobody", slog.String("sandbox", info.ID), slog.Any("error", err))
 		}
 	}
-	m.pool.adopt(ctx, infos)
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	m.stop = stop
 	m.wg.Go(func() { m.pool.run(running) })
@@ -84,60 +75,112 @@ func (m *Manager) period() time.Duration {
 	return p
 }
 
-// Tidy pauses, stops and gives back what is idle. The watch calls it; it may be called at any time.
+// Tidy pauses, stops and gives back what is idle, whichever replica used it last. The watch calls it; it may be called at any time.
 func (m *Manager) Tidy(ctx context.Context) {
-	m.mu.Lock()
-	idle := map[string]time.Duration{}
-	for c, s := range m.slots {
-		if s.users == 0 {
-			idle[c] = m.cfg.Now().Sub(s.used)
-		}
+	records, err := m.cfg.Store.All(ctx)
+	if err != nil {
+		m.cfg.Log.WarnContext(ctx, "can't look for idle sandboxes", slog.Any("error", err))
+		return
 	}
-	m.mu.Unlock()
-	for c, d := range idle {
+	for _, r := range records {
 		if ctx.Err() != nil {
 			return
 		}
-		if err := m.tidy(ctx, c, d); err != nil && ctx.Err() == nil {
-			m.cfg.Log.WarnContext(ctx, "can't tidy an idle sandbox", slog.String("conversation", c), slog.Any("error", err))
+		var err error
+		switch {
+		case r.warm():
+			err = m.pool.tidy(ctx, r)
+		case m.due(r) != nothing:
+			err = m.tidy(ctx, r.Conversation)
+		}
+		if err != nil && ctx.Err() == nil {
+			m.cfg.Log.WarnContext(ctx, "can't tidy an idle sandbox", slog.String("sandbox", r.ID()), slog.Any("error", err))
 		}
 	}
 }
 
-func (m *Manager) tidy(ctx context.Context, conversation string, idle time.Duration) error {
+// chore is what is due for a sandbox.
+type chore string
+
+const (
+	nothing chore = ""
+	refresh chore = "refresh" // say in the record that it is in use
+	pause   chore = "pause"
+	stop    chore = "stop"
+	giveUp  chore = "give back"
+)
+
+// due tells what is to be done about a sandbox, by its record and by what this process knows.
+func (m *Manager) due(r Record) chore {
+	if !r.Ready || r.Reaped {
+		return nothing
+	}
+	now, used, busy := m.cfg.Now(), r.Used, false
+	m.mu.Lock()
+	if s := m.slots[r.Conversation]; s != nil {
+		busy = s.users > 0
+		if s.used.After(used) {
+			used = s.used
+		}
+	}
+	m.mu.Unlock()
+	over := func(d time.Duration) bool { return d > 0 && now.Sub(used) >= d }
+	switch {
+	case busy && (now.Sub(r.Used) >= m.period() || r.Rests != ""):
+		return refresh
+	case busy:
+		return nothing
+	case over(m.cfg.ReapAfter):
+		return giveUp
+	case over(m.cfg.StopAfter) && r.Rests != sandbox.Stopped:
+		return stop
+	case over(m.cfg.PauseAfter) && r.Rests == "":
+		return pause
+	}
+	return nothing
+}
+
+func (m *Manager) tidy(ctx context.Context, conversation string) error {
 	s := m.slot(conversation)
 	if !s.mu.TryLock() {
 		return nil // somebody gets it just now
 	}
 	defer s.mu.Unlock()
-	m.mu.Lock()
-	busy := s.users > 0
-	m.mu.Unlock()
-	r, ok, err := m.book.load(conversation)
-	if err != nil || busy || !ok || !r.Ready || r.Reaped {
+	ctx, unlock, err := m.cfg.Store.TryLock(ctx, conversation)
+	if errors.Is(err, ErrLocked) {
+		return nil // another replica does
+	}
+	if err != nil {
 		return err
 	}
-	due := func(d time.Duration) bool { return d > 0 && idle >= d }
-	switch {
-	case due(m.cfg.ReapAfter):
+	defer unlock()
+	r, ok, err := m.cfg.Store.Load(ctx, conversation)
+	if err != nil || !ok {
+		return err
+	}
+	switch m.due(r) { // asked again: it may have been used meanwhile
+	case refresh:
+		r.Used, r.Rests = m.cfg.Now(), ""
+		return m.note(ctx, r)
+	case giveUp:
 		return m.reap(ctx, s, r)
-	case due(m.cfg.StopAfter) && s.state != sandbox.Stopped:
+	case stop:
 		if err := m.keep(ctx, r); err != nil {
 			return err
 		}
-		err = m.cfg.Driver.Stop(ctx, r.ID())
-		if err == nil || errors.Is(err, sandbox.ErrNotFound) {
-			s.state, s.checked = sandbox.Stopped, false
-			return nil
+		if err := m.cfg.Driver.Stop(ctx, r.ID()); err != nil && !errors.Is(err, sandbox.ErrNotFound) {
+			return err
 		}
-		return err
-	case due(m.cfg.PauseAfter) && s.state == sandbox.Running:
-		err = m.cfg.Driver.Pause(ctx, r.ID())
-		if err == nil || errors.Is(err, sandbox.ErrUnsupported) || errors.Is(err, sandbox.ErrInvalid) || errors.Is(err, sandbox.ErrNotFound) {
-			s.state = sandbox.Paused
-			return nil
+		s.checked, r.Rests = false, sandbox.Stopped
+		return m.note(ctx, r)
+	case pause:
+		err := m.cfg.Driver.Pause(ctx, r.ID())
+		if err != nil && !errors.Is(err, sandbox.ErrUnsupported) && !errors.Is(err, sandbox.ErrInvalid) && !errors.Is(err, sandbox.ErrNotFound) {
+			return err
 		}
-		return err
+		r.Rests = sandbox.Paused
+		return m.note(ctx, r)
+	case nothing:
 	}
 	return nil
 }
@@ -185,10 +228,10 @@ func (m *Manager) reap(ctx context.Context, s *slot, r Record) error {
 		return nil // gone already; the next Get tells what is missing
 	}
 	r.Reaped = true
-	if err := m.book.save(r); err != nil {
+	if err := m.note(ctx, r); err != nil {
 		return err
 	}
-	s.state, s.checked = sandbox.Gone, false
+	s.checked = false
 	return m.cfg.Driver.Delete(ctx, r.ID())
 }
 
@@ -197,22 +240,27 @@ func (m *Manager) Forget(ctx context.Context, conversation string) error {
 	s := m.slot(conversation)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r, ok, err := m.book.load(conversation)
+	held, unlock, err := m.lock(ctx, conversation)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	r, ok, err := m.cfg.Store.Load(held, conversation)
 	if err != nil {
 		return err
 	}
 	if ok {
-		if err := m.cfg.Driver.Delete(ctx, r.ID()); err != nil {
+		if err := m.cfg.Driver.Delete(held, r.ID()); err != nil {
 			return err
 		}
 	}
 	if m.cfg.Checkpoints != nil {
-		if err := m.cfg.Checkpoints.Forget(ctx, conversation); err != nil {
+		if err := m.cfg.Checkpoints.Forget(held, conversation); err != nil {
 			return err
 		}
 	}
 	m.mu.Lock()
 	delete(m.slots, conversation)
 	m.mu.Unlock()
-	return m.book.remove(conversation)
+	return m.cfg.Store.Remove(held, conversation)
 }

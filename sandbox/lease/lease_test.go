@@ -36,7 +36,11 @@ func newRig(t *testing.T, change func(*lease.Config)) *rig {
 		t.Fatal(err)
 	}
 	r := &rig{t: t, driver: &sandboxtest.Memory{}, points: points}
-	r.cfg = lease.Config{Driver: r.driver, Folder: t.TempDir(), Log: sandboxtest.Log(t), Checkpoints: points, Exclusive: true, Backoff: time.Millisecond}
+	store, err := lease.NewFolder(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.cfg = lease.Config{Driver: r.driver, Store: store, Log: sandboxtest.Log(t), Checkpoints: points, Exclusive: true, Backoff: time.Millisecond}
 	if change != nil {
 		change(&r.cfg)
 	}
@@ -66,6 +70,15 @@ func (r *rig) get(conversation string) *lease.Lease {
 	return l
 }
 
+func (r *rig) id(conversation string) string {
+	r.t.Helper()
+	id, err := r.m.ID(r.t.Context(), conversation)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return id
+}
+
 func equal[T comparable](t *testing.T, what string, got, want T) {
 	t.Helper()
 	if got != want {
@@ -77,15 +90,15 @@ func TestIDIsKnownBefore(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)
 	for _, c := range []string{"c1", "9f1c3c0e-aaaa-bbbb-cccc-0123456789ab", "Ünïcödé / ../x", strings.Repeat("long", 100), "warm-x"} {
-		id := r.m.ID(c)
+		id := r.id(c)
 		if err := sandbox.CheckID(id); err != nil || strings.HasPrefix(id, "warm-") {
 			t.Fatalf("%q: %q %v", c, id, err)
 		}
 		l := r.get(c)
 		equal(t, "id", l.ID(), id)
-		equal(t, "id afterwards", r.m.ID(c), id)
+		equal(t, "id afterwards", r.id(c), id)
 	}
-	if r.m.ID("a-1") == r.m.ID("a") {
+	if r.id("a-1") == r.id("a") {
 		t.Fatal("two conversations share an id")
 	}
 	_, err := r.m.Get(t.Context(), "c1", "another organisation")
@@ -165,7 +178,7 @@ func TestGoneOneComesBackWithItsFiles(t *testing.T) {
 	r.driver.Lose(l.ID())
 	again := r.get("c")
 	rec := again.Recovery()
-	if again.ID() == l.ID() || again.ID() != r.m.ID("c") || !rec.Replaced || rec.How != lease.Restored || rec.Files != 1 || rec.Taken.IsZero() {
+	if again.ID() == l.ID() || again.ID() != r.id("c") || !rec.Replaced || rec.How != lease.Restored || rec.Files != 1 || rec.Taken.IsZero() {
 		t.Fatalf("%s %+v", again.ID(), rec)
 	}
 	equal(t, "file", r.driver.Get(again.ID(), "artifacts/report.xlsx"), "figures")
@@ -296,7 +309,7 @@ func TestIdleOnesPauseStopAndAreGivenBack(t *testing.T) {
 		equal(t, "idle for an hour", r.driver.State(l.ID()), sandbox.Stopped)
 		time.Sleep(24 * time.Hour)
 		equal(t, "idle for a day", r.driver.State(l.ID()), "")
-		next := r.m.ID("c")
+		next := r.id("c")
 		again := r.get("c")
 		equal(t, "id", again.ID(), next)
 		rec := again.Recovery()
@@ -331,7 +344,7 @@ func TestWarmPoolFollowsDemand(t *testing.T) {
 		equal(t, "after two hints", len(r.driver.IDs()), 2)
 		l := r.get("c")
 		equal(t, "how", l.Recovery().How, lease.Warmed)
-		equal(t, "id", l.ID(), r.m.ID("c"))
+		equal(t, "id", l.ID(), r.id("c"))
 		info, err := r.driver.Find(t.Context(), l.ID())
 		if err != nil || info.Org != "acme" {
 			t.Fatalf("%+v %v", info, err)

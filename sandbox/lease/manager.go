@@ -6,9 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"log/slog"
-	"os"
 	"sync"
 	"time"
 
@@ -16,15 +14,15 @@ import (
 	"bordereau/sandbox/workspace"
 )
 
-// Config is what a Manager needs. Driver, Folder and Log are required.
+// Config is what a Manager needs. Driver, Store and Log are required.
 type Config struct {
 	Driver      sandbox.Driver
-	Folder      string // what is remembered of each conversation
+	Store       Store // what is remembered of each conversation
 	Log         *slog.Logger
 	Checkpoints Checkpoints    // nil: a lost sandbox comes back empty
 	Limits      sandbox.Limits // of each sandbox
 	Warm        Warm
-	Exclusive   bool // all sandboxes of Driver are ours: those that no record names are deleted at the start
+	Exclusive   bool // all sandboxes of Driver are in Store: those that no record names are deleted at the start
 
 	PauseAfter time.Duration // idle time until processes are frozen; default 2 minutes, negative never
 	StopAfter  time.Duration // … until it is stopped; default 15 minutes, negative never
@@ -60,7 +58,6 @@ const (
 // Manager hands out leases. Start it before use.
 type Manager struct {
 	cfg  Config
-	book book
 	pool *pool
 
 	mu    sync.Mutex
@@ -75,15 +72,14 @@ type Manager struct {
 type slot struct {
 	mu      sync.Mutex // held while the sandbox is got, paused, stopped or reaped
 	users   int        // leases not released; guarded by Manager.mu
-	used    time.Time  // guarded by Manager.mu
+	used    time.Time  // the end of the last lease in this process; guarded by Manager.mu
 	checked bool       // its canary was seen in this process since its last start; guarded by mu
-	state   sandbox.State
 }
 
-// New checks the configuration and opens the folder.
+// New checks the configuration.
 func New(cfg Config) (*Manager, error) {
-	if cfg.Driver == nil || cfg.Folder == "" || cfg.Log == nil {
-		return nil, errors.New("lease: a driver, a folder and a log are required")
+	if cfg.Driver == nil || cfg.Store == nil || cfg.Log == nil {
+		return nil, errors.New("lease: a driver, a store and a log are required")
 	}
 	def := func(d *time.Duration, v time.Duration) {
 		if *d == 0 {
@@ -100,36 +96,54 @@ func New(cfg Config) (*Manager, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	if err := os.MkdirAll(cfg.Folder, 0o700); err != nil {
-		return nil, fmt.Errorf("lease: %w", err)
-	}
-	m := &Manager{cfg: cfg, book: book{cfg.Folder}, slots: map[string]*slot{}}
+	m := &Manager{cfg: cfg, slots: map[string]*slot{}}
 	m.pool = newPool(cfg)
 	return m, nil
 }
 
 // ID is the sandbox that a conversation has or will have. It is known before anything is created, so that a token can name it. It
 // changes only when a lost sandbox is replaced; Get tells.
-func (m *Manager) ID(conversation string) string {
-	r, ok, err := m.book.load(conversation)
-	if err != nil || !ok {
+func (m *Manager) ID(ctx context.Context, conversation string) (string, error) {
+	r, ok, err := m.cfg.Store.Load(ctx, conversation)
+	if err != nil {
+		return "", sandbox.Unavailable(err, "can't read what is known of the conversation's sandbox")
+	}
+	if !ok {
 		r = Record{Conversation: conversation, N: 1}
 	}
 	if r.Reaped {
 		r.N++
 	}
-	return r.ID()
+	return r.ID(), nil
 }
 
 // Hint says that somebody is about to ask something, so that a sandbox is warm when the question comes.
 func (m *Manager) Hint() { m.pool.hint() }
+
+// Warm says that somebody is about to ask something in this conversation: the sandbox that it has is started when it rests, and where it
+// has none, one is made ready for whoever needs it first.
+func (m *Manager) Warm(ctx context.Context, conversation, org string) error {
+	r, ok, err := m.cfg.Store.Load(ctx, conversation)
+	if err != nil {
+		return sandbox.Unavailable(err, "can't read what is known of the conversation's sandbox")
+	}
+	if !ok || r.Reaped || !r.Ready {
+		m.Hint()
+		return nil
+	}
+	l, err := m.Get(ctx, conversation, org)
+	if err == nil {
+		l.Release()
+	}
+	return err
+}
 
 func (m *Manager) slot(conversation string) *slot {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := m.slots[conversation]
 	if s == nil {
-		s = &slot{used: m.cfg.Now()}
+		s = &slot{}
 		m.slots[conversation] = s
 	}
 	return s
@@ -147,7 +161,7 @@ func (m *Manager) Get(ctx context.Context, conversation, org string) (*Lease, er
 	m.mu.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	id, recovery, err := m.get(ctx, s, conversation, org)
+	id, recovery, err := m.locked(ctx, s, conversation, org)
 	if err != nil {
 		m.release(s)
 		return nil, err
@@ -162,8 +176,42 @@ func (m *Manager) release(s *slot) {
 	s.used = m.cfg.Now()
 }
 
+// lock waits until no other replica holds the conversation's lock.
+func (m *Manager) lock(ctx context.Context, conversation string) (context.Context, func(), error) {
+	again := time.NewTicker(50 * time.Millisecond)
+	defer again.Stop()
+	for {
+		held, unlock, err := m.cfg.Store.TryLock(ctx, conversation)
+		if err == nil {
+			return held, unlock, nil
+		}
+		if !errors.Is(err, ErrLocked) {
+			return nil, nil, sandbox.Unavailable(err, "can't tell whether another replica gets the conversation's sandbox")
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return nil, nil, sandbox.Unavailable(errors.Join(err, context.Cause(ctx)), "another replica gets the conversation's sandbox")
+		}
+	}
+}
+
+// locked gets the sandbox while no other replica does.
+func (m *Manager) locked(ctx context.Context, s *slot, conversation, org string) (string, Recovery, error) {
+	held, unlock, err := m.lock(ctx, conversation)
+	if err != nil {
+		return "", Recovery{}, err
+	}
+	defer unlock()
+	id, recovery, err := m.get(held, s, conversation, org)
+	if err != nil && held.Err() != nil && ctx.Err() == nil {
+		err = sandbox.Unavailable(errors.Join(context.Cause(held), err), "another replica took the conversation's sandbox over")
+	}
+	return id, recovery, err
+}
+
 func (m *Manager) get(ctx context.Context, s *slot, conversation, org string) (string, Recovery, error) {
-	r, ok, err := m.book.load(conversation)
+	r, ok, err := m.cfg.Store.Load(ctx, conversation)
 	if err != nil {
 		return "", Recovery{}, sandbox.Unavailable(err, "can't read what is known of the conversation's sandbox")
 	}
@@ -176,9 +224,10 @@ func (m *Manager) get(ctx context.Context, s *slot, conversation, org string) (s
 	if r.Reaped {
 		r = Record{Conversation: conversation, Org: org, N: r.N + 1, Canary: random(), Restore: true}
 	}
-	r.Used = m.cfg.Now()
-	if err := m.book.save(r); err != nil {
-		return "", Recovery{}, sandbox.Unavailable(err, "can't note what becomes of the conversation's sandbox")
+	s.checked = s.checked && r.Rests != sandbox.Stopped // another replica may have stopped and lost it
+	r.Used, r.Rests = m.cfg.Now(), ""
+	if err := m.note(ctx, r); err != nil {
+		return "", Recovery{}, err
 	}
 	if r.Ready {
 		recovery, lost, err := m.find(ctx, s, r)
@@ -188,8 +237,8 @@ func (m *Manager) get(ctx context.Context, s *slot, conversation, org string) (s
 		m.cfg.Log.WarnContext(ctx, "a sandbox is lost and will be replaced", slog.String("sandbox", r.ID()), slog.String("why", lost))
 		old := r.ID()
 		r = Record{Conversation: conversation, Org: org, N: r.N + 1, Canary: random(), Restore: true, Why: lost, Used: r.Used}
-		if err := m.book.save(r); err != nil {
-			return "", Recovery{}, sandbox.Unavailable(err, "can't note that the conversation's sandbox is replaced")
+		if err := m.note(ctx, r); err != nil {
+			return "", Recovery{}, err
 		}
 		if err := m.cfg.Driver.Delete(ctx, old); err != nil {
 			m.cfg.Log.WarnContext(ctx, "can't delete a lost sandbox", slog.String("sandbox", old), slog.Any("error", err))
@@ -201,11 +250,19 @@ func (m *Manager) get(ctx context.Context, s *slot, conversation, org string) (s
 		return "", Recovery{}, err
 	}
 	r.Ready, r.Restore = true, false
-	if err := m.book.save(r); err != nil {
-		return "", Recovery{}, sandbox.Unavailable(err, "can't note that the conversation's sandbox is ready")
+	if err := m.note(ctx, r); err != nil {
+		return "", Recovery{}, err
 	}
-	s.checked, s.state = true, sandbox.Running
+	s.checked = true
 	return r.ID(), recovery, nil
+}
+
+// note writes a record before what it says is done.
+func (m *Manager) note(ctx context.Context, r Record) error {
+	if err := m.cfg.Store.Save(ctx, r); err != nil {
+		return sandbox.Unavailable(err, "can't note what becomes of the conversation's sandbox")
+	}
+	return nil
 }
 
 // find brings the sandbox that a record names to running. lost says, in words, that it is confirmed to be gone.
@@ -230,7 +287,6 @@ func (m *Manager) find(ctx context.Context, s *slot, r Record) (recovery Recover
 		recovery.How = Started
 		s.checked = s.checked && info.State == sandbox.Paused
 	}
-	s.state = sandbox.Running
 	if s.checked {
 		return recovery, "", nil
 	}

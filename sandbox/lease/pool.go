@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -16,6 +15,9 @@ const warmPrefix = "warm-"
 
 // demandWindow is how long a start counts as demand.
 const demandWindow = time.Minute
+
+// warmLife is how long a waiting sandbox counts as its owner's, who renews that; after it the owner died.
+const warmLife = 2 * demandWindow
 
 // Warm says how many sandboxes wait ready. Max 0 turns the pool off.
 type Warm struct {
@@ -86,28 +88,50 @@ func (p *pool) claim(ctx context.Context, spec sandbox.Spec) bool {
 		info, err := p.cfg.Driver.Find(ctx, id)
 		if err == nil && info.State == sandbox.Running {
 			if _, err = p.claimer.Claim(ctx, id, spec); err == nil {
+				if err := p.cfg.Store.Remove(ctx, id); err != nil { // an old record of nothing is removed later
+					p.cfg.Log.WarnContext(ctx, "can't forget a warm sandbox", slog.String("sandbox", id), slog.Any("error", err))
+				}
 				return true
 			}
 		}
 		p.cfg.Log.WarnContext(ctx, "a warm sandbox can't be used", slog.String("sandbox", id), slog.Any("error", err))
-		if err := p.cfg.Driver.Delete(ctx, id); err != nil {
-			p.cfg.Log.WarnContext(ctx, "can't delete a warm sandbox", slog.String("sandbox", id), slog.Any("error", err))
-		}
+		p.discard(ctx, id)
 	}
 }
 
-// adopt takes over what an earlier process kept warm.
-func (p *pool) adopt(ctx context.Context, infos []sandbox.Info) {
-	for _, info := range infos {
-		if !strings.HasPrefix(info.ID, warmPrefix) {
-			continue
-		}
-		if p.claimer != nil && info.State == sandbox.Running {
-			p.mu.Lock()
-			p.ready = append(p.ready, info.ID)
-			p.mu.Unlock()
-		} else if err := p.cfg.Driver.Delete(ctx, info.ID); err != nil {
-			p.cfg.Log.WarnContext(ctx, "can't delete a warm sandbox", slog.String("sandbox", info.ID), slog.Any("error", err))
+// discard deletes a waiting sandbox, then its record.
+func (p *pool) discard(ctx context.Context, id string) {
+	err := p.cfg.Driver.Delete(ctx, id)
+	if err == nil {
+		err = p.cfg.Store.Remove(ctx, id)
+	}
+	if err != nil { // its record stays, so that it is tried again
+		p.cfg.Log.WarnContext(ctx, "can't delete a warm sandbox", slog.String("sandbox", id), slog.Any("error", err))
+	}
+}
+
+// tidy deletes a waiting sandbox whose owner died: nobody renewed its record.
+func (p *pool) tidy(ctx context.Context, r Record) error {
+	if p.cfg.Now().Sub(r.Used) < warmLife {
+		return nil
+	}
+	p.mu.Lock()
+	mine := slices.Contains(p.ready, r.ID())
+	p.mu.Unlock()
+	if !mine {
+		p.discard(ctx, r.ID())
+	}
+	return nil
+}
+
+// renew says in the records that the owner of the waiting sandboxes lives.
+func (p *pool) renew(ctx context.Context) {
+	p.mu.Lock()
+	ids := slices.Clone(p.ready)
+	p.mu.Unlock()
+	for _, id := range ids {
+		if err := p.cfg.Store.Save(ctx, Record{Conversation: id, Used: p.cfg.Now()}); err != nil {
+			p.cfg.Log.WarnContext(ctx, "can't renew a warm sandbox's record", slog.String("sandbox", id), slog.Any("error", err))
 		}
 	}
 }
@@ -124,9 +148,24 @@ func (p *pool) run(ctx context.Context) {
 		select {
 		case <-p.wake:
 		case <-tick.C:
+			p.renew(ctx)
 		case <-ctx.Done():
+			p.drain(ctx)
 			return
 		}
+	}
+}
+
+// drain deletes what waits: the next process makes its own.
+func (p *pool) drain(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	p.mu.Lock()
+	ids := p.ready
+	p.ready = nil
+	p.mu.Unlock()
+	for _, id := range ids {
+		p.discard(ctx, id)
 	}
 }
 
@@ -144,12 +183,15 @@ func (p *pool) level(ctx context.Context) {
 		case missing == 0:
 			return
 		case missing < 0:
-			if err := p.cfg.Driver.Delete(ctx, extra); err != nil {
-				p.cfg.Log.WarnContext(ctx, "can't delete a warm sandbox", slog.String("sandbox", extra), slog.Any("error", err))
-			}
+			p.discard(ctx, extra)
 		default:
 			id := warmPrefix + random()
-			if _, err := p.cfg.Driver.Create(ctx, sandbox.Spec{ID: id, Limits: p.cfg.Limits}); err != nil {
+			err := p.cfg.Store.Save(ctx, Record{Conversation: id, Used: p.cfg.Now()})
+			if err == nil {
+				_, err = p.cfg.Driver.Create(ctx, sandbox.Spec{ID: id, Limits: p.cfg.Limits})
+			}
+			if err != nil {
+				p.discard(context.WithoutCancel(ctx), id)
 				if ctx.Err() == nil {
 					p.cfg.Log.WarnContext(ctx, "can't warm a sandbox", slog.Any("error", err))
 				}

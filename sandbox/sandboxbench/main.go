@@ -167,7 +167,11 @@ func (b *bench) creates(ctx context.Context, n int) error {
 
 // warm measures the same with a waiting sandbox.
 func (b *bench) warm(ctx context.Context, n int, state string, log *slog.Logger) error {
-	m, err := lease.New(lease.Config{Driver: b.driver, Folder: filepath.Join(state, "leases"), Log: log, Warm: lease.Warm{Min: 4, Max: 8}})
+	store, err := lease.NewFolder(filepath.Join(state, "leases"))
+	if err != nil {
+		return err
+	}
+	m, err := lease.New(lease.Config{Driver: b.driver, Store: store, Log: log, Warm: lease.Warm{Min: 4, Max: 8}})
 	if err != nil {
 		return err
 	}
