@@ -5,8 +5,11 @@ export class ApiError extends Error {
   readonly hint?: string;
   readonly retryable: boolean;
   readonly requestId?: string;
+  readonly rule?: string; // of a refused statement
+  readonly position?: number; // where in it: a 1-based byte offset
+  readonly auditId?: string; // its record
 
-  constructor(f: { status: number; code: string; message: string; hint?: string; retryable?: boolean; requestId?: string }) {
+  constructor(f: { status: number; code: string; message: string; hint?: string; retryable?: boolean; requestId?: string; rule?: string; position?: number; auditId?: string }) {
     super(f.message);
     this.name = 'ApiError';
     this.status = f.status;
@@ -14,6 +17,9 @@ export class ApiError extends Error {
     this.hint = f.hint;
     this.retryable = f.retryable ?? false;
     this.requestId = f.requestId;
+    this.rule = f.rule;
+    this.position = f.position;
+    this.auditId = f.auditId;
   }
 
   get signedOut() {
@@ -30,14 +36,22 @@ export async function errorOf(response: Response): Promise<ApiError> {
   } catch {
     // A proxy's page, or nothing: the status says what is known.
   }
+  return errorFrom(body, response.status, response.headers.get('X-Request-ID') ?? undefined);
+}
+
+// errorFrom reads the error itself, which is also the last line of a stream that failed.
+export function errorFrom(body: Record<string, unknown>, status: number, requestId?: string): ApiError {
   const text = (key: string) => (typeof body[key] === 'string' ? (body[key] as string) : undefined);
   return new ApiError({
-    status: response.status,
+    status,
     code: text('code') ?? 'internal',
-    message: text('message') ?? `the server answered ${response.status}`,
+    message: text('message') ?? `the server answered ${status}`,
     hint: text('hint'),
-    retryable: body.retryable === true || response.status === 429 || response.status >= 502,
-    requestId: text('request_id') ?? response.headers.get('X-Request-ID') ?? undefined,
+    retryable: body.retryable === true || status === 429 || status >= 502,
+    requestId: text('request_id') ?? requestId,
+    rule: text('rule'),
+    position: typeof body.position === 'number' ? body.position : undefined,
+    auditId: text('audit_id'),
   });
 }
 

@@ -1,0 +1,89 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useMemo, useRef, useState } from 'react';
+import { Dialog } from '../parts/Dialog';
+import type { Cell, ResultColumn } from './types';
+
+const rowHeight = 28;
+const numeric = /^(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DECIMAL|DOUBLE|FLOAT)/;
+
+// ResultTable shows rows of any number; only those in sight are drawn. Values are text and stay text.
+export function ResultTable({ columns, rows, label }: { columns: ResultColumn[]; rows: Cell[][]; label: string }) {
+  const box = useRef<HTMLDivElement>(null);
+  const [open, setOpen] = useState<number>();
+  const v = useVirtualizer({ count: rows.length, getScrollElement: () => box.current, estimateSize: () => rowHeight, overscan: 20 });
+  const sample = rows.length > 0;
+  const layout = useMemo(() => {
+    const digits = String(Math.max(rows.length, 1000)).length;
+    const tracks = columns.map((c, i) => {
+      let width = c.name.length;
+      for (const r of rows.slice(0, 50)) width = Math.max(width, r[i]?.length ?? 4);
+      return `${Math.min(36, Math.max(5, width + 2))}ch`;
+    });
+    return { gridTemplateColumns: [`${digits + 2}ch`, ...tracks].join(' ') };
+  }, [columns, sample]);
+  const right = columns.map((c) => numeric.test(c.type));
+  return (
+    <>
+      <div ref={box} className="result" role="table" aria-label={label} aria-rowcount={rows.length + 1} aria-colcount={columns.length + 1} tabIndex={0}>
+        <div role="rowgroup" className="result-head">
+          <div role="row" aria-rowindex={1} className="result-row" style={layout}>
+            <div role="columnheader" className="result-number">
+              <span className="hidden">Row</span>
+            </div>
+            {columns.map((c, i) => (
+              <div role="columnheader" key={i} className={right[i] ? 'right' : undefined} title={`${c.name} ${c.type}`}>
+                {c.name} <small>{c.type.toLowerCase()}</small>
+              </div>
+            ))}
+          </div>
+        </div>
+        <div role="rowgroup" style={{ height: v.getTotalSize(), position: 'relative' }}>
+          {v.getVirtualItems().map((i) => (
+            <div
+              role="row"
+              key={i.key}
+              aria-rowindex={i.index + 2}
+              className="result-row result-line"
+              style={{ ...layout, height: rowHeight, transform: `translateY(${i.start}px)` }}
+              onDoubleClick={() => setOpen(i.index)}
+            >
+              <div role="rowheader" className="result-number">
+                <button type="button" onClick={() => setOpen(i.index)} aria-label={`Show row ${i.index + 1}`}>
+                  {i.index + 1}
+                </button>
+              </div>
+              {rows[i.index]!.map((cell, c) => (
+                <div role="cell" key={c} className={right[c] ? 'right' : undefined}>
+                  <Value of={cell} />
+                </div>
+              ))}
+            </div>
+          ))}
+        </div>
+      </div>
+      {open !== undefined && rows[open] && (
+        <Dialog title={`Row ${open + 1}`} wide onClose={() => setOpen(undefined)}>
+          <dl className="facts facts-wide">
+            {columns.map((c, i) => (
+              <div key={i}>
+                <dt>
+                  {c.name} <small>{c.type.toLowerCase()}</small>
+                </dt>
+                <dd className="whole">
+                  <Value of={rows[open]![i]!} />
+                </dd>
+              </div>
+            ))}
+          </dl>
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+// Value tells NULL from the empty text, which both look like nothing.
+export function Value({ of }: { of: Cell }) {
+  if (of === null) return <span className="null">NULL</span>;
+  if (of === '') return <span className="null" title="empty text">“”</span>;
+  return <>{of}</>;
+}
