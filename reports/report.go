@@ -18,11 +18,16 @@ type Report struct {
 	Clock       time.Time    `json:"clock"`                // the run's "now"; the same input, guideline and clock give the same run
 	Generation  string       `json:"generation"`           // the data that was read
 	CutShort    string       `json:"cut_short,omitempty"`
+	Revision    int64        `json:"revision,omitempty"` // of the reviews that the findings carry
+	Excerpts    string       `json:"excerpts,omitempty"` // Shown, or the sentence why pages of documents are left out
 	Submissions []Submission `json:"submissions"`
 	Findings    []Finding    `json:"findings"`
 	Queries     []Query      `json:"queries"`
 	Log         []LogEntry   `json:"log"`
 }
+
+// Shown is said of excerpts that a report holds.
+const Shown = "shown"
 
 // Applied is every guideline that the run applied.
 func (r *Report) Applied() []Guideline {
@@ -127,6 +132,35 @@ type Finding struct {
 	Evidence     []Evidence `json:"evidence"`
 	Disposition  string     `json:"disposition,omitempty"` // a reviewer's: accepted, waived, to_broker, error
 	Comment      string     `json:"comment,omitempty"`
+	ReviewedBy   string     `json:"reviewed_by,omitempty"`
+	ReviewedAt   time.Time  `json:"reviewed_at,omitzero"`
+}
+
+// Review is what a person said of a finding of a run. Of several the newest is in force.
+type Review struct {
+	Seq         int64     `json:"seq"`
+	Finding     string    `json:"finding"`
+	Disposition string    `json:"disposition"`
+	Comment     string    `json:"comment"`
+	Person      string    `json:"person"`
+	At          time.Time `json:"at"`
+}
+
+// Dispositions are what a reviewer may say of a finding.
+func Dispositions() []string { return []string{"accepted", "waived", "to_broker", "error"} }
+
+// Review puts what people said, in its order, on the findings.
+func (r *Report) Review(all []Review) {
+	at := make(map[string]*Finding, len(r.Findings))
+	for i := range r.Findings {
+		at[r.Findings[i].ID] = &r.Findings[i]
+	}
+	for _, v := range all {
+		r.Revision = max(r.Revision, v.Seq)
+		if f := at[v.Finding]; f != nil {
+			f.Disposition, f.Comment, f.ReviewedBy, f.ReviewedAt = v.Disposition, v.Comment, v.Person, v.At
+		}
+	}
 }
 
 // Evidence is one source of a finding.

@@ -52,7 +52,9 @@ type Delivered interface {
 
 // Renderer makes the files of a report.
 type Renderer interface {
-	Render(ctx context.Context, r *reports.Report) ([]Document, error)
+	// Render may open documents of the report by their ids, for excerpts of their pages. The text of open's error is a sentence
+	// for the reader.
+	Render(ctx context.Context, r *reports.Report, open func(ctx context.Context, id string) ([]byte, error)) ([]Document, error)
 }
 
 // Document is one rendered file.

@@ -42,7 +42,8 @@ func (s *session) publish(ctx context.Context, c turn.Call) (turn.Result, error)
 		report.Title = cutTitle(title)
 	}
 	s.observer.Progress(c.ID, turn.Progress{Message: fmt.Sprintf("rendering %d findings of %d submissions", len(report.Findings), len(report.Submissions))})
-	documents, err := s.c.Renderer.Render(ctx, report)
+	report.Excerpts = s.mayShow(ctx, report)
+	documents, err := s.c.Renderer.Render(ctx, report, s.opener(report))
 	if err != nil {
 		return turn.Result{}, (&fault{Code: "internal", Component: "reports", Message: "the report could not be rendered", Hint: "the log has the details"}).failure(err)
 	}
@@ -123,11 +124,40 @@ func first(all []reports.Finding) []brief {
 	return out
 }
 
-// report reads a run's parts until they make a whole.
+// report reads a run and what people said of its findings since.
 func (s *session) report(ctx context.Context, id string) (*reports.Report, error) {
+	var r reports.Report
+	if err := s.readJSON(ctx, "run", id, &r); err != nil {
+		return nil, err
+	}
+	if r.Schema != reports.Schema || r.RunID != id {
+		return nil, (&fault{Code: "internal", Component: "governance", Message: fmt.Sprintf("the run is of schema %q, wanted %q", r.Schema, reports.Schema)}).failure(nil)
+	}
+	var reviews []reports.Review
+	if err := s.readJSON(ctx, "review", id, &reviews); err != nil {
+		return nil, err
+	}
+	r.Review(reviews)
+	return &r, nil
+}
+
+// readJSON reads parts of a resource until they make a whole.
+func (s *session) readJSON(ctx context.Context, kind, id string, into any) error {
+	raw, err := s.whole(ctx, kind, id, maxRun, json.Valid)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		return (&fault{Code: "internal", Component: "governance", Message: "the " + kind + " can't be read"}).failure(err)
+	}
+	return nil
+}
+
+// whole reads the parts of a resource, until done says that these are all or there are no more.
+func (s *session) whole(ctx context.Context, kind, id string, most int, done func([]byte) bool) ([]byte, error) {
 	var raw []byte
 	for n := 1; n <= maxParts; n++ {
-		part, err := s.resource(ctx, fmt.Sprintf("bordereau://run/%s/%d", id, n))
+		part, err := s.resource(ctx, fmt.Sprintf("bordereau://%s/%s/%d", kind, id, n))
 		var f *fault
 		if n > 1 && errors.As(err, &f) && f.Code == "not_found" {
 			break
@@ -135,21 +165,14 @@ func (s *session) report(ctx context.Context, id string) (*reports.Report, error
 		if err != nil {
 			return nil, err
 		}
-		if raw = append(raw, part...); len(raw) > maxRun {
-			return nil, &fault{Code: "too_large", Component: "reports", Message: fmt.Sprintf("the run has more than %d bytes", maxRun), Hint: "reconcile fewer submissions at once"}
+		if raw = append(raw, part...); len(raw) > most {
+			return nil, &fault{Code: "too_large", Component: "reports", Message: fmt.Sprintf("the %s has more than %d bytes", kind, most), Hint: "reconcile fewer submissions at once"}
 		}
-		if json.Valid(raw) {
+		if done(raw) {
 			break
 		}
 	}
-	var r reports.Report
-	if err := json.Unmarshal(raw, &r); err != nil {
-		return nil, (&fault{Code: "internal", Component: "governance", Message: "the run can't be read"}).failure(err)
-	}
-	if r.Schema != reports.Schema || r.RunID != id {
-		return nil, (&fault{Code: "internal", Component: "governance", Message: fmt.Sprintf("the run is of schema %q, wanted %q", r.Schema, reports.Schema)}).failure(nil)
-	}
-	return &r, nil
+	return raw, nil
 }
 
 func cutTitle(title string) string {

@@ -74,7 +74,7 @@ func (p *past) Artifacts(context.Context, journal.Owner, string) ([]journal.Arti
 
 type plainRenderer struct{}
 
-func (plainRenderer) Render(_ context.Context, r *reports.Report) ([]Document, error) {
+func (plainRenderer) Render(_ context.Context, r *reports.Report, _ func(context.Context, string) ([]byte, error)) ([]Document, error) {
 	return []Document{{"discrepancies.xlsx", []byte("PK\x03\x04 " + r.Title)}, {"discrepancies.pdf", []byte("%PDF-1.7 " + r.RunID)}}, nil
 }
 
@@ -364,6 +364,7 @@ func TestPublishReport(t *testing.T) {
 	}
 	r := newRig(t, func(g *gov, _ *Config) {
 		g.parts["bordereau://run/run-1/1"], g.parts["bordereau://run/run-1/2"] = run[:100], run[100:]
+		g.parts["bordereau://review/run-1/1"] = []byte("[]")
 	})
 	tools := r.open(t, 1)
 	got := call(t, tools, "publish_report", map[string]any{"run_id": "run-1", "title": "Today"})

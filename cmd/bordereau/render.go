@@ -9,16 +9,30 @@ import (
 	"bordereau/agent/toolbox"
 	"bordereau/reports"
 	"bordereau/reports/excel"
+	"bordereau/reports/excerpt"
 	"bordereau/reports/pdf"
 )
 
 // renderer makes a report's workbook, and its PDF with the workbook and the run inside.
-type renderer struct{}
+type renderer struct {
+	cache    *excerpt.Cache // nil: without pages of documents
+	password string         // that opens the PDF; "": it isn't encrypted
+}
 
 var _ toolbox.Renderer = renderer{}
 
+// openRenderer returns the renderer of a data folder.
+func openRenderer(c config, open *closers) (renderer, error) {
+	cache, err := excerpt.OpenCache(c.path("cache", "pdfium"))
+	if err != nil {
+		return renderer{}, err
+	}
+	open.add(func() error { return cache.Close(context.Background()) })
+	return renderer{cache: cache}, nil
+}
+
 // Render returns discrepancies.xlsx and discrepancies.pdf.
-func (renderer) Render(ctx context.Context, r *reports.Report) ([]toolbox.Document, error) {
+func (p renderer) Render(ctx context.Context, r *reports.Report, open func(ctx context.Context, id string) ([]byte, error)) (made []toolbox.Document, err error) {
 	var workbook, paper bytes.Buffer
 	if err := excel.Write(ctx, &workbook, r); err != nil {
 		return nil, err
@@ -27,10 +41,19 @@ func (renderer) Render(ctx context.Context, r *reports.Report) ([]toolbox.Docume
 	if err != nil {
 		return nil, fmt.Errorf("writing the run as JSON: %w", err)
 	}
-	if err := pdf.Write(ctx, &paper, r,
-		pdf.Attachment{Name: "discrepancies.xlsx", Description: "The same findings as a workbook", Content: workbook.Bytes()},
-		pdf.Attachment{Name: "run.json", Description: "The run with all its evidence", Content: run},
-	); err != nil {
+	o := pdf.Options{Password: p.password, Attachments: []pdf.Attachment{
+		{Name: "discrepancies.xlsx", Description: "The same findings as a workbook", Content: workbook.Bytes()},
+		{Name: "run.json", Description: "The run with all its evidence", Content: run},
+	}}
+	if p.cache != nil && open != nil && r.Excerpts == reports.Shown {
+		cutter, err := excerpt.New(p.cache, open)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = cutter.Close() }() // the pictures are made
+		o.Pictures = cutter
+	}
+	if err := pdf.Write(ctx, &paper, r, o); err != nil {
 		return nil, err
 	}
 	return []toolbox.Document{{Name: "discrepancies.xlsx", Content: workbook.Bytes()}, {Name: "discrepancies.pdf", Content: paper.Bytes()}}, nil

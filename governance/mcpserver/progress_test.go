@@ -110,7 +110,7 @@ func TestOfficialClientReadsTheTools(t *testing.T) {
 		}
 	}
 	templates, err := s.ListResourceTemplates(t.Context(), nil)
-	if err != nil || len(templates.ResourceTemplates) != 3 {
+	if err != nil || len(templates.ResourceTemplates) != 4 {
 		t.Errorf("templates %+v, %v", templates, err)
 	}
 }

@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -22,8 +23,8 @@ import (
 // partBytes is the size of every part of a resource but the last.
 const partBytes = 1 << 20
 
-// resourceURI is how the parts of the three kinds of resource are named.
-var resourceURI = regexp.MustCompile(`^bordereau://(export|run|document)/([A-Za-z0-9][A-Za-z0-9._:~-]{0,199})/([1-9][0-9]{0,5})$`)
+// resourceURI is how the parts of the kinds of resource are named.
+var resourceURI = regexp.MustCompile(`^bordereau://(export|run|review|document)/([A-Za-z0-9][A-Za-z0-9._:~-]{0,199})/([1-9][0-9]{0,5})$`)
 
 func exportURI(id string) string { return "bordereau://export/" + id }
 func runURI(id string) string    { return "bordereau://run/" + id }
@@ -32,6 +33,7 @@ func (s *Server) addResources() {
 	for _, r := range []struct{ kind, title, text string }{
 		{"export", "Part of a whole result", "Part 1, 2, … of what sql wrote with export; sha256 is of all parts together. For this turn only."},
 		{"run", "Part of a reconciliation run", "Part 1, 2, … of the JSON of a run that reconcile stored."},
+		{"review", "Part of the reviews of a run", "Part 1, 2, … of the JSON of what people said of a run's findings, in their order."},
 		{"document", "Part of a document", "Part 1, 2, … of a document as it came. Not masked: only roles that see everything may read it."},
 	} {
 		s.mcp.AddResourceTemplate(
@@ -61,14 +63,14 @@ func (s *Server) readResource(ctx context.Context, request mcp.ReadResourceReque
 func (s *Server) part(ctx context.Context, who turntoken.Claims, uri string) ([]byte, *fault.Error) {
 	m := resourceURI.FindStringSubmatch(uri)
 	if m == nil {
-		return nil, &fault.Error{Code: fault.NotFound, Component: component, Message: "no such resource", Hint: "bordereau://export|run|document/{id}/{part}, part 1, 2, …"}
+		return nil, &fault.Error{Code: fault.NotFound, Component: component, Message: "no such resource", Hint: "bordereau://export|run|review|document/{id}/{part}, part 1, 2, …"}
 	}
 	n, err := strconv.Atoi(m[3])
 	if err != nil {
 		return nil, &fault.Error{Code: fault.NotFound, Component: component, Message: "no such part"}
 	}
 	kind, id := m[1], m[2]
-	needs := map[string]string{"export": "sql", "run": "reconcile", "document": "get_extraction"}[kind]
+	needs := map[string]string{"export": "sql", "run": "reconcile", "review": "reconcile", "document": "get_extraction"}[kind]
 	if !who.May(needs) {
 		return nil, &fault.Error{Code: fault.NotFound, Component: component, Message: "no such resource"}
 	}
@@ -81,6 +83,8 @@ func (s *Server) part(ctx context.Context, who turntoken.Claims, uri string) ([]
 		}
 	case "run":
 		part, err = s.runPart(ctx, who, id, n)
+	case "review":
+		part, err = s.reviewPart(ctx, who, id, n)
 	default:
 		part, err = s.documentPart(ctx, who, id, n)
 	}
@@ -100,6 +104,29 @@ func (s *Server) runPart(ctx context.Context, who turntoken.Claims, id string, n
 		return nil, run.ErrNotFound
 	}
 	return s.c.Runs.Part(ctx, who.Org, id, n)
+}
+
+// reviewPart is for those who may read the run.
+func (s *Server) reviewPart(ctx context.Context, who turntoken.Claims, id string, n int) ([]byte, error) {
+	r, err := s.c.Runs.Get(ctx, who.Org, id)
+	if err != nil {
+		return nil, err
+	}
+	if r.Role != who.Role {
+		return nil, run.ErrNotFound
+	}
+	reviews, err := s.c.Runs.Reviews(ctx, who.Org, id, 0)
+	if err != nil {
+		return nil, err
+	}
+	whole, err := json.Marshal(reviews)
+	if err != nil {
+		return nil, fmt.Errorf("reviews as JSON: %w", err)
+	}
+	if (n-1)*partBytes >= len(whole) {
+		return nil, run.ErrNotFound
+	}
+	return whole[(n-1)*partBytes : min(n*partBytes, len(whole))], nil
 }
 
 // seesOriginals tells whether a role may read documents as they came: one that sees everything unmasked.

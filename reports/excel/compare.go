@@ -19,20 +19,6 @@ type Difference struct {
 // maxDifferences bounds a comparison: a workbook that differs in more places is another one.
 const maxDifferences = 100
 
-// Head is the run and title that a workbook says it was made of.
-func Head(r io.Reader) (run, title string, err error) {
-	file, err := excelize.OpenReader(r, excelize.Options{UnzipSizeLimit: maxUnpacked, UnzipXMLSizeLimit: maxUnpacked})
-	if err != nil {
-		return "", "", fmt.Errorf("%w: not a workbook that can be read: %w", ErrReview, err)
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	props, err := file.GetDocProps()
-	if err != nil || props.Identifier == "" {
-		return "", "", fmt.Errorf("%w: its properties name no run", ErrReview)
-	}
-	return props.Identifier, props.Title, nil
-}
-
 // Compare returns the cells of found that differ from what was written, without the columns that a reviewer fills in.
 // Formatting is not compared: it proves nothing.
 func Compare(written, found io.Reader) (differences []Difference, err error) {
@@ -41,9 +27,9 @@ func Compare(written, found io.Reader) (differences []Difference, err error) {
 		return nil, fmt.Errorf("reading the workbook as it was written: %w", err)
 	}
 	defer func() { err = errors.Join(err, want.Close()) }()
-	got, err := excelize.OpenReader(found, excelize.Options{UnzipSizeLimit: maxUnpacked, UnzipXMLSizeLimit: maxUnpacked})
+	got, err := openReviewed(found)
 	if err != nil {
-		return nil, fmt.Errorf("%w: not a workbook that can be read: %w", ErrReview, err)
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, got.Close()) }()
 	for _, sheet := range want.GetSheetList() {
@@ -59,7 +45,7 @@ func Compare(written, found io.Reader) (differences []Difference, err error) {
 		free := map[int]bool{}
 		if sheet == sheetFindings && len(wanted) > 0 {
 			for i, head := range wanted[0] {
-				free[i] = head == headDisposition || head == headComment
+				free[i] = head == headDisposition || head == headComment // a reviewer's
 			}
 		}
 		for y := range max(len(wanted), len(there)) {

@@ -5,14 +5,14 @@ import (
 	"strings"
 
 	"github.com/xuri/excelize/v2"
-)
 
-// Dispositions are what a reviewer may say of a finding.
-func Dispositions() []string { return []string{"accepted", "waived", "to_broker", "error"} }
+	"bordereau/reports"
+)
 
 // The columns of Findings that Read needs, by their headers.
 const (
 	headFinding     = "Finding"
+	headWords       = "Finding in words"
 	headDisposition = "Disposition"
 	headComment     = "Comment"
 )
@@ -20,8 +20,8 @@ const (
 func (b *workbook) findings() error {
 	s, err := b.sheet(sheetFindings,
 		column{headFinding, 10}, column{"Severity", 10}, column{"Action", 9}, column{"Rule", 9}, column{"Submission", 16}, column{"Insured", 26},
-		column{"What", 18}, column{"Field", 16}, column{"Finding in words", 60}, column{"Stated", 24}, column{"Expected", 24}, column{"Class", 15},
-		column{"Can't be told without", 24}, column{"Confidence", 11}, column{"Evidence", 12}, column{headDisposition, 14}, column{headComment, 40}, column{"How it was matched", 40})
+		column{"What", 18}, column{"Field", 16}, column{headWords, 60}, column{"Stated", 24}, column{"Expected", 24}, column{"Class", 15},
+		column{"Can't be told without", 24}, column{"Confidence", 11}, column{"Evidence", 12}, column{headDisposition, 14}, column{headComment, 40}, column{"Reviewed by", 24}, column{"How it was matched", 40})
 	if err != nil {
 		return err
 	}
@@ -46,6 +46,7 @@ func (b *workbook) findings() error {
 			b.wrapped(strings.Join(f.Missing, ", ")), b.percent(f.Confidence), evidence,
 			excelize.Cell{StyleID: b.style.input, Value: clean(f.Disposition)},
 			excelize.Cell{StyleID: b.style.input, Value: clean(f.Comment)},
+			b.text(reviewer(f)),
 			b.wrapped(f.Explanation),
 		}); err != nil {
 			return err
@@ -54,10 +55,10 @@ func (b *workbook) findings() error {
 	if len(b.report.Findings) > 0 {
 		choice := excelize.NewDataValidation(true)
 		choice.Sqref = fmt.Sprintf("P2:P%d", s.row)
-		if err := choice.SetDropList(Dispositions()); err != nil {
+		if err := choice.SetDropList(reports.Dispositions()); err != nil {
 			return fmt.Errorf("sheet %s: %w", sheetFindings, err)
 		}
-		choice.SetError(excelize.DataValidationErrorStyleStop, "Disposition", "Choose one of: "+strings.Join(Dispositions(), ", "))
+		choice.SetError(excelize.DataValidationErrorStyleStop, "Disposition", "Choose one of: "+strings.Join(reports.Dispositions(), ", "))
 		if err := b.file.AddDataValidation(sheetFindings, choice); err != nil {
 			return fmt.Errorf("sheet %s: %w", sheetFindings, err)
 		}
@@ -70,4 +71,12 @@ func plural(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// reviewer is who said what stands beside a finding, and when.
+func reviewer(f reports.Finding) string {
+	if f.ReviewedBy == "" {
+		return ""
+	}
+	return f.ReviewedBy + f.ReviewedAt.UTC().Format(", 2006-01-02 15:04")
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/xuri/excelize/v2"
@@ -36,7 +37,8 @@ func (b *workbook) summary() error {
 		{"Organisation", r.Org},
 		{"Scope", scopeText(r.Scope)},
 		{"Guideline", guidelineText(r)},
-		{"Run", r.RunID},
+		{labelRun, r.RunID},
+		{labelRevision, revisionText(r.Revision)},
 		{"Run at", r.Clock.UTC().Format("2006-01-02 15:04:05 UTC")},
 		{"Data generation", r.Generation},
 		{"Submissions", fmt.Sprint(len(r.Submissions))},
@@ -59,7 +61,7 @@ func (b *workbook) summary() error {
 	b.bySubmission(p, &row)
 	if p.err == nil && len(r.Findings) > 0 {
 		p.chart("G3", excelize.Col, "Findings by severity", severe, len(severities))
-		p.chart("G20", excelize.Doughnut, "Submissions by decision", decided, len(decisions))
+		p.chart("G21", excelize.Doughnut, "Submissions by decision", decided, len(decisions))
 	}
 	p.fit()
 	if p.err != nil {
@@ -67,6 +69,12 @@ func (b *workbook) summary() error {
 	}
 	return nil
 }
+
+// What Head reads: the run and which reviews the workbook holds.
+const (
+	labelRun      = "Run"
+	labelRevision = "Reviews"
+)
 
 // summaryWidth is that of the column with text.
 const summaryWidth = 64
@@ -136,6 +144,25 @@ func (b *workbook) bySubmission(p *page, row *int) {
 		p.set(fmt.Sprintf("E%d", *row), worst[s.ID][1], b.style.number)
 		*row++
 	}
+}
+
+// revisionText says which reviews the workbook holds; revisionOf reads it.
+func revisionText(n int64) string {
+	if n == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("revision %d", n)
+}
+
+func revisionOf(text string) (int64, error) {
+	if text == "none" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(strings.TrimPrefix(text, "revision "), 10, 64)
+	if err != nil || n < 0 {
+		return 0, fmt.Errorf("%q is no revision", text)
+	}
+	return n, nil
 }
 
 // guidelineText names every guideline that was applied.

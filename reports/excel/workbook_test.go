@@ -2,7 +2,6 @@ package excel_test
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -127,51 +126,6 @@ func TestReportWithoutRunIsRefused(t *testing.T) {
 	t.Parallel()
 	if err := excel.Write(t.Context(), io.Discard, &reports.Report{}); err == nil {
 		t.Error("a report without a run was written")
-	}
-}
-
-func TestReviewComesBack(t *testing.T) {
-	t.Parallel()
-	f := open(t, write(t, report(3)))
-	for cell, value := range map[string]string{"P3": "waived", "Q3": "=seen with the broker"} {
-		if err := f.SetCellStr("Findings", cell, value); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var b bytes.Buffer
-	if err := f.Write(&b); err != nil {
-		t.Fatal(err)
-	}
-	run, reviews, err := excel.Read(&b)
-	if err != nil || run != "run-1" || len(reviews) != 1 || reviews[0] != (excel.Review{Finding: "F-0002", Disposition: "waived", Comment: "=seen with the broker", Row: 3}) {
-		t.Errorf("run %q, reviews %+v, %v", run, reviews, err)
-	}
-}
-
-func TestReviewThatIsNone(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		change func(*excelize.File) error
-		want   string
-	}{
-		"no sheet":    {func(f *excelize.File) error { return f.DeleteSheet("Findings") }, `no sheet "Findings"`},
-		"no column":   {func(f *excelize.File) error { return f.SetCellStr("Findings", "P1", "Else") }, `no column "Disposition"`},
-		"other words": {func(f *excelize.File) error { return f.SetCellStr("Findings", "P2", "fine") }, `row 2: disposition "fine"`},
-	} {
-		f := open(t, write(t, report(1)))
-		if err := c.change(f); err != nil {
-			t.Fatal(err)
-		}
-		var b bytes.Buffer
-		if err := f.Write(&b); err != nil {
-			t.Fatal(err)
-		}
-		if _, _, err := excel.Read(&b); !errors.Is(err, excel.ErrReview) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: error %v, want %q", name, err, c.want)
-		}
-	}
-	if _, _, err := excel.Read(strings.NewReader("not a zip")); !errors.Is(err, excel.ErrReview) {
-		t.Errorf("error %v", err)
 	}
 }
 

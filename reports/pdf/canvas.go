@@ -59,11 +59,12 @@ func tint(of string) colour {
 
 // canvas is the document in the making, with a cursor at y.
 type canvas struct {
-	pdf    *fpdf.Fpdf
-	fonts  *fonts
-	report *reports.Report
-	marks  []mark
-	y      float64
+	pdf      *fpdf.Fpdf
+	fonts    *fonts
+	report   *reports.Report
+	marks    []mark
+	y        float64
+	pictures int // so far
 }
 
 // mark is a bookmark: a section's at level 0, a heading's at level 1.

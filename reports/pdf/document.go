@@ -2,6 +2,7 @@
 package pdf
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -20,11 +21,18 @@ type Attachment struct {
 	Content     []byte
 }
 
+// Options say what a PDF holds beside the report. Zero fields leave out.
+type Options struct {
+	Attachments []Attachment
+	Pictures    Pictures // for excerpts of the documents
+	Password    string   // opens the file, which is encrypted by it with AES-256: its bytes then differ each time
+}
+
 // maxFindings is how many findings are printed; the attached workbook has all.
 const maxFindings = 5000
 
-// Write renders r with the attachments inside. The same report and attachments give the same bytes.
-func Write(ctx context.Context, w io.Writer, r *reports.Report, attachments ...Attachment) error {
+// Write renders r with the attachments inside. The same report, attachments and pictures give the same bytes.
+func Write(ctx context.Context, w io.Writer, r *reports.Report, o Options) error {
 	if r == nil || r.RunID == "" {
 		return fmt.Errorf("%w: no run", ErrReport)
 	}
@@ -32,7 +40,8 @@ func Write(ctx context.Context, w io.Writer, r *reports.Report, attachments ...A
 	if err != nil {
 		return err
 	}
-	for _, part := range []func(*canvas){summary, findings, vehicles, guidelines, queries} {
+	pictured := func(c *canvas) { excerpts(ctx, c, o.Pictures) }
+	for _, part := range []func(*canvas){summary, findings, pictured, vehicles, guidelines, queries} {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -42,5 +51,12 @@ func Write(ctx context.Context, w io.Writer, r *reports.Report, attachments ...A
 	if err != nil {
 		return fmt.Errorf("laying out the PDF: %w", err)
 	}
-	return finish(w, laidOut, c.marks, r, attachments)
+	if o.Password == "" {
+		return finish(w, laidOut, c.marks, r, o.Attachments)
+	}
+	var open bytes.Buffer
+	if err := finish(&open, laidOut, c.marks, r, o.Attachments); err != nil {
+		return err
+	}
+	return encrypt(w, open.Bytes(), o.Password)
 }

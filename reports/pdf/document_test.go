@@ -51,10 +51,14 @@ func report(n int) *reports.Report {
 	return r
 }
 
+func options() pdf.Options {
+	return pdf.Options{Attachments: []pdf.Attachment{{Name: "discrepancies.xlsx", Description: "The workbook", Content: []byte("workbook")}, {Name: "run.json", Description: "The run", Content: []byte("{}")}}}
+}
+
 func write(tb testing.TB, r *reports.Report) []byte {
 	tb.Helper()
 	var b bytes.Buffer
-	if err := pdf.Write(tb.Context(), &b, r, pdf.Attachment{Name: "discrepancies.xlsx", Description: "The workbook", Content: []byte("workbook")}, pdf.Attachment{Name: "run.json", Description: "The run", Content: []byte("{}")}); err != nil {
+	if err := pdf.Write(tb.Context(), &b, r, options()); err != nil {
 		tb.Fatal(err)
 	}
 	return b.Bytes()
@@ -140,7 +144,7 @@ func TestQPDFAccepts(t *testing.T) {
 
 func TestReportWithoutRunIsRefused(t *testing.T) {
 	t.Parallel()
-	if err := pdf.Write(t.Context(), io.Discard, &reports.Report{}); !errors.Is(err, pdf.ErrReport) {
+	if err := pdf.Write(t.Context(), io.Discard, &reports.Report{}, pdf.Options{}); !errors.Is(err, pdf.ErrReport) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -148,7 +152,7 @@ func TestReportWithoutRunIsRefused(t *testing.T) {
 func BenchmarkWrite(b *testing.B) {
 	r := report(40)
 	for b.Loop() {
-		if err := pdf.Write(b.Context(), io.Discard, r); err != nil {
+		if err := pdf.Write(b.Context(), io.Discard, r, pdf.Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}

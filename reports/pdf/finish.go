@@ -2,9 +2,11 @@ package pdf
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/pdfcpu/pdfcpu/pkg/api"
@@ -44,6 +46,39 @@ func finish(w io.Writer, laidOut []byte, marks []mark, r *reports.Report, attach
 	}
 	_, err = w.Write(settled)
 	return err
+}
+
+// ErrPassword is returned for a password that not every program types alike.
+var ErrPassword = errors.New("PDF: a password has 8 to 127 letters, digits and signs of ASCII, without spaces")
+
+// encrypt locks a finished file: it opens with the password, and then allows everything.
+func encrypt(w io.Writer, finished []byte, password string) error {
+	if len(password) < 8 || len(password) > 127 || strings.ContainsFunc(password, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return ErrPassword
+	}
+	api.DisableConfigDir()
+	conf := model.NewAESConfiguration(password, password, 256)
+	conf.Permissions = model.PermissionsAll
+	if err := api.Encrypt(bytes.NewReader(finished), w, conf); err != nil {
+		return fmt.Errorf("encrypting the PDF: %w", err)
+	}
+	return nil
+}
+
+// Decrypt opens an encrypted report. Equal reports give equal bytes, whatever was random about their encryption.
+func Decrypt(raw []byte, password string) ([]byte, error) {
+	conf := configuration()
+	conf.UserPW, conf.OwnerPW = password, password
+	conf.ValidationMode = model.ValidationRelaxed // a changed file is to be read, too
+	var open bytes.Buffer
+	if err := api.Decrypt(bytes.NewReader(raw), &open, conf); err != nil {
+		return nil, fmt.Errorf("opening the encrypted PDF: %w", err)
+	}
+	sorted, err := ordered(open.Bytes())
+	if err != nil {
+		return nil, err
+	}
+	return settle(sorted, time.Unix(0, 0)), nil
 }
 
 // bookmarks nests marks by level.

@@ -58,7 +58,22 @@ func message(f reports.Finding) string {
 	if f.Explanation != "" {
 		b.WriteString("\n" + f.Explanation)
 	}
+	if f.Disposition != "" || f.Comment != "" {
+		b.WriteString("\nReview: " + review(f))
+	}
 	return b.String()
+}
+
+// review is what a person said of a finding.
+func review(f reports.Finding) string {
+	text := strings.ReplaceAll(cmp.Or(f.Disposition, "comment"), "_", " ")
+	if f.ReviewedBy != "" {
+		text += " by " + f.ReviewedBy + f.ReviewedAt.UTC().Format(" on 2 January 2006")
+	}
+	if f.Comment != "" {
+		text += ": " + f.Comment
+	}
+	return text
 }
 
 // sources names the evidence of a finding, a line each.
