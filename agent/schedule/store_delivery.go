@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-const deliveryColumns = `d.id, d.org, d.run, d.kind, d.position, d.destination, d.state, d.attempts, d.next_try, d.created, d.ended`
+const deliveryColumns = `id, org, run, kind, position, destination, state, attempts, next_try, created, ended`
 
 func scanDelivery(row scanner) (d Delivery, err error) {
 	var to string
@@ -28,7 +28,7 @@ func scanAttempt(row scanner) (a Attempt, err error) {
 }
 
 func (s *Store) deliveriesOf(ctx context.Context, run string) ([]Delivery, error) {
-	all, err := collect(ctx, s.db, scanDelivery, `SELECT `+deliveryColumns+` FROM deliveries d WHERE d.run = $1 ORDER BY d.kind DESC, d.position`, run)
+	all, err := collect(ctx, s.db, scanDelivery, `SELECT `+deliveryColumns+` FROM deliveries WHERE run = $1 ORDER BY kind DESC, position`, run)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (s *Store) takeDelivery(ctx context.Context, now time.Time, lease time.Dura
 	}
 	err = s.write(ctx, "beginning a delivery", func(tx *sql.Tx) error {
 		// The condition is repeated: whoever comes second waits here for the first and must then see that it came too late.
-		d, err = scanDelivery(tx.QueryRowContext(ctx, `UPDATE deliveries AS d SET state = 'sending', attempts = attempts + 1, next_try = $1
+		d, err = scanDelivery(tx.QueryRowContext(ctx, `UPDATE deliveries SET state = 'sending', attempts = attempts + 1, next_try = $1
 			WHERE id = $2 AND state IN ('due', 'sending') AND next_try <= $3 RETURNING `+deliveryColumns, micros(now.Add(lease)), id, micros(now)))
 		if errors.Is(err, ErrNotFound) {
 			return ErrTaken
