@@ -58,7 +58,19 @@ func run(ctx context.Context, args []string, log io.Writer) error {
 		}
 		results = append(results, parse(pkg, raw)...)
 	}
-	return os.WriteFile(*out, page(results), 0o644)
+	text := page(results)
+	if before, err := os.ReadFile(*out); err == nil {
+		text = append(text, sandboxes(before)...)
+	}
+	return os.WriteFile(*out, text, 0o644)
+}
+
+// sandboxes is the section that make bench-sandbox writes, which stays as it is; it is the page's last.
+func sandboxes(page []byte) []byte {
+	if n := bytes.Index(page, []byte("\n## Sandboxes\n")); n >= 0 {
+		return page[n:]
+	}
+	return nil
 }
 
 // list finds the packages that have benchmarks.

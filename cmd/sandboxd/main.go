@@ -57,7 +57,7 @@ func parse(args []string, out io.Writer) (config, error) {
 	f.StringVar(&c.clients, "client-ca", "", "authorities of client certificates, PEM")
 	f.StringVar(&c.psk, "psk-file", "", "file with a pre-shared key of at least 32 bytes")
 	f.StringVar(&c.upstream, "upstream", "", "governance's MCP endpoint; empty: sandboxes reach nothing")
-	f.StringVar(&c.stamp, "stamp-file", "", "file with the secret of the door's stamps")
+	f.StringVar(&c.stamp, "stamp-file", "", "file with the secret of the door's stamps: keys/stamp of the backend's data folder")
 	if err := f.Parse(args); err != nil {
 		return c, err
 	}
@@ -85,7 +85,7 @@ func secret(file string) (string, error) {
 	return s, nil
 }
 
-// run serves until ctx ends. ready, when not nil, is told the address.
+// run serves until ctx ends. SIGUSR1 drains this host: it takes no new sandboxes, and those it has go on; SIGUSR2 ends that. ready, when not nil, is told the address.
 func run(ctx context.Context, args []string, out io.Writer, ready func(net.Addr)) error {
 	c, err := parse(args, out)
 	if err != nil {
@@ -115,11 +115,15 @@ func run(ctx context.Context, args []string, out io.Writer, ready func(net.Addr)
 	}
 	var doors home.Doors
 	if c.upstream != "" {
-		shared, err := secret(c.stamp)
+		// The agent's own file, whose bytes are random: any of them may look like white space.
+		shared, err := os.ReadFile(c.stamp)
 		if err != nil {
 			return err
 		}
-		stamper := turntoken.Stamper{Secret: []byte(shared)}
+		stamper := turntoken.Stamper{Secret: shared}
+		if err := stamper.Check(); err != nil {
+			return err
+		}
 		d, err := door.New(door.Config{Upstream: c.upstream, Log: log, Stamp: func(id, token string) (string, string) {
 			return turntoken.StampHeader, stamper.Stamp(id, token)
 		}})
@@ -155,10 +159,18 @@ func run(ctx context.Context, args []string, out io.Writer, ready func(net.Addr)
 	if ready != nil {
 		ready(listener.Addr())
 	}
-	select {
-	case err := <-failed:
-		return err
-	case <-ctx.Done():
+	drain := make(chan os.Signal, 1)
+	signal.Notify(drain, syscall.SIGUSR1, syscall.SIGUSR2)
+	defer signal.Stop(drain)
+	for ctx.Err() == nil {
+		select {
+		case err := <-failed:
+			return err
+		case s := <-drain:
+			server.Drain(s == syscall.SIGUSR1)
+			log.InfoContext(ctx, "draining", slog.Bool("takes_new_sandboxes", s != syscall.SIGUSR1))
+		case <-ctx.Done():
+		}
 	}
 	// Commands get a little time to end; the sandboxes themselves stay.
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)

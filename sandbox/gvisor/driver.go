@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -32,6 +33,8 @@ type Driver struct {
 	cfg     Config
 	img     *image.Image
 	cgroups bool
+
+	starts chan struct{} // one for each runtime that is being started
 
 	mu      sync.Mutex
 	inside  map[string]*guest.Listener // by home key
@@ -58,7 +61,7 @@ func New(ctx context.Context, cfg Config) (*Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Driver{Store: store, cfg: cfg, img: img, cgroups: true, inside: map[string]*guest.Listener{}}
+	d := &Driver{Store: store, cfg: cfg, img: img, cgroups: true, inside: map[string]*guest.Listener{}, starts: make(chan struct{}, startsAtOnce())}
 	d.closed, d.end = context.WithCancelCause(context.WithoutCancel(ctx))
 	d.adopt(ctx)
 	if err := d.probe(ctx); err != nil {
@@ -185,12 +188,22 @@ func (d *Driver) Create(ctx context.Context, s sandbox.Spec) (sandbox.Info, erro
 	return h.Info(Name), nil
 }
 
+// startsAtOnce bounds how many runtimes start at the same time. More than the machine has cores for makes all of them slow, and the
+// first ones miss their time limits.
+func startsAtOnce() int { return runtime.NumCPU() + 1 }
+
 // boots is how often a runtime that died at its start is started again: on a busy machine runsc's own process is sometimes
 // gone before it says that it is there ("cannot read client sync file").
 const boots = 3
 
 // boot starts the runtime of a home whose Mu is held, or leaves it stopped.
 func (d *Driver) boot(ctx context.Context, h *home.Home) error {
+	select {
+	case d.starts <- struct{}{}:
+		defer func() { <-d.starts }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 	var failed error
 	for range boots {
 		err := d.bootOnce(ctx, h)
