@@ -81,15 +81,15 @@ check: lint test ## everything that continuous integration runs
 bench: setup-test build ## measure, and write docs/BENCHMARKS.md
 	@go run ./cmd/benchmarks
 
-bench-sandbox: build ## measure sandboxes: create, exec, suspend and recover; figures and a picture into out/sandbox
-	@go run ./sandbox/sandboxbench -out out/sandbox
+bench-sandbox: build ## measure sandboxes: create, exec, suspend, recover; into out/sandbox and docs/BENCHMARKS.md; fifteen minutes at most
+	@go run ./sandbox/sandboxbench -out out/sandbox -doc docs/BENCHMARKS.md
 
-sandbox-image: $(BIN)/gov ## build a Debian root for sandboxes into build/image (needs mmdebstrap)
+sandbox-image: $(BIN)/gov ## build a Debian root for sandboxes into build/image, from packages.lock (UPDATE=1: from what Debian has now)
 	@.ci/debian-packages mmdebstrap
 	@sandbox/image/debian/build.sh build/image $(BIN)/gov
 
 chaos: build setup-test ## kill, stop and restart the backend at every boundary of a turn; some twenty minutes
-	@BORDEREAU_CHAOS=1 go test ./agent/turn -count=1 -run 'Killed|Stopped' -timeout 40m
+	@BORDEREAU_CHAOS=1 go test ./agent/turn -count=1 -run KillTable -v -timeout 60m | grep -vE '^(=== |        )'
 
 conformance: setup-test ## the official MCP conformance suite and Inspector against the MCP server
 	@mkdir -p build/conformance

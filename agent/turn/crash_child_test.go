@@ -18,11 +18,13 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	goredis "github.com/redis/go-redis/v9"
 
 	"bordereau/agent/journal"
 	"bordereau/agent/model"
 	"bordereau/agent/model/anthropic"
 	"bordereau/agent/stream"
+	"bordereau/agent/stream/redis"
 	"bordereau/agent/turn"
 	"bordereau/migrations"
 )
@@ -42,6 +44,7 @@ func TestMain(m *testing.M) {
 // childConfig is what the parent tells a backend.
 type childConfig struct {
 	DSN    string
+	Redis  string // its address; "": events in the process
 	Models string // the scripted model server
 	World  string // the tools' far side
 	TTL    time.Duration
@@ -88,8 +91,13 @@ func crashChild() error {
 	if err != nil {
 		return err
 	}
+	buffer, release, err := childBuffer(ctx, c.Redis)
+	if err != nil {
+		return err
+	}
+	defer release()
 	r, err := turn.NewRunner(turn.Config{
-		Journal: store, Buffer: fusedBuffer{stream.NewMemory(stream.MemoryConfig{}), f}, Models: oneModel{fusedModel{claude, f}},
+		Journal: store, Buffer: fusedBuffer{buffer, f}, Models: oneModel{fusedModel{claude, f}},
 		Toolbox: &farBox{world: c.World, f: f}, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), NewID: uuid.NewString, Turns: 1, Poll: 10 * time.Millisecond, BackOff: 5 * time.Millisecond,
 	})
 	if err != nil {
@@ -103,6 +111,18 @@ func crashChild() error {
 	r.Stop()
 	fmt.Fprintln(os.Stderr, "points passed:", f.n.Load())
 	return nil
+}
+
+func childBuffer(ctx context.Context, address string) (stream.Buffer, func(), error) {
+	if address == "" {
+		return stream.NewMemory(stream.MemoryConfig{}), func() {}, nil
+	}
+	client := goredis.NewClient(&goredis.Options{Addr: address})
+	buffer, err := redis.New(redis.Config{Client: client})
+	if err != nil {
+		return nil, nil, err
+	}
+	return buffer, func() { buffer.Stop(); _ = client.Close() }, buffer.Start(ctx)
 }
 
 type fusedBuffer struct {

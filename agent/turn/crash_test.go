@@ -9,13 +9,13 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
 	"bordereau/agent/journal"
@@ -112,10 +112,14 @@ type scene struct {
 	model string
 	asked func() int64
 	ttl   time.Duration
+	place place
+
+	released *samples // how long turns waited for another replica after their leases had been given back
 }
 
-func newScene(t *testing.T, dsn string, ttl time.Duration) *scene {
+func newScene(t *testing.T, p place, ttl time.Duration) *scene {
 	t.Helper()
+	dsn := p.database(t)
 	db, dialect, err := migrations.Open(t.Context(), dsn, migrations.Journal)
 	if err != nil {
 		t.Fatal(err)
@@ -131,13 +135,13 @@ func newScene(t *testing.T, dsn string, ttl time.Duration) *scene {
 	models := modelserver.New(crashScript())
 	ms := httptest.NewServer(models)
 	t.Cleanup(ms.Close)
-	return &scene{store: store, world: w, dsn: dsn, far: far.URL, model: ms.URL, asked: models.Asked, ttl: ttl}
+	return &scene{store: store, world: w, dsn: dsn, far: far.URL, model: ms.URL, asked: models.Asked, ttl: ttl, place: p}
 }
 
 // backend starts a process that is ready when backend returns. It dies with the test.
 func (s *scene) backend(t *testing.T, at int64, sig syscall.Signal) *exec.Cmd {
 	t.Helper()
-	c, err := json.Marshal(childConfig{DSN: s.dsn, Models: s.model, World: s.far, TTL: s.ttl, At: at, Signal: sig})
+	c, err := json.Marshal(childConfig{DSN: s.dsn, Models: s.model, World: s.far, TTL: s.ttl, At: at, Signal: sig, Redis: s.place.redis})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,6 +256,12 @@ func (s *scene) check(t *testing.T, id string) {
 	}
 	h := &house{events: turn.Events{Journal: s.store, Buffer: emptyBuffer()}}
 	all := h.follow(t, id, 0)
+	if s.place.redis != "" {
+		h.events.Buffer = s.place.buffer(t)
+		if diff := cmp.Diff(all, h.follow(t, id, 0)); diff != "" {
+			t.Error("Redis tells another story (-journal +Redis):", diff)
+		}
+	}
 	if got := text(all); got != "I look at the data first.|One more.|"+ending {
 		t.Errorf("readers see %q", got)
 	}
@@ -278,95 +288,4 @@ func (s *scene) dump(t *testing.T, id string) string {
 		t.Fatal(err)
 	}
 	return string(b)
-}
-
-// lastPoint is a little more than the boundaries that one turn passes.
-const lastPoint = 130 // on a busy machine heartbeats and smaller batches add some
-
-// points are the boundaries that every test run tries; with BORDEREAU_CHAOS=1 all of them are tried.
-func points(quick ...int64) []int64 {
-	if os.Getenv("BORDEREAU_CHAOS") == "" {
-		return quick
-	}
-	all := make([]int64, 0, lastPoint)
-	for i := int64(1); i <= lastPoint; i++ {
-		all = append(all, i)
-	}
-	return all
-}
-
-// TestKilledAndRestarted kills the only backend at a boundary and starts another one.
-func TestKilledAndRestarted(t *testing.T) {
-	t.Parallel()
-	for _, at := range points(3, 17, 38, 61, 84) {
-		t.Run(fmt.Sprint(at), func(t *testing.T) {
-			s := newScene(t, filepath.Join(t.TempDir(), "journal.db"), 5*time.Second)
-			first := s.backend(t, at, syscall.SIGKILL)
-			id := s.post(t)
-			ended := func() bool { return !s.turn(t, id).Outcome.Status.Live() }
-			gone := make(chan struct{})
-			go func() { _, _ = first.Process.Wait(); close(gone) }()
-			s.await(t, "the kill", 10*time.Second, func() bool {
-				select {
-				case <-gone:
-					return true
-				default:
-					return ended()
-				}
-			})
-			if ended() {
-				_ = first.Process.Kill()
-				<-gone
-			}
-			s.backend(t, 0, 0)
-			s.await(t, "the end", 10*time.Second, ended)
-			s.check(t, id)
-		})
-	}
-}
-
-// TestKilledBesideAnother kills one of two backends at a boundary; the other goes on when the lease has run out.
-func TestKilledBesideAnother(t *testing.T) {
-	t.Parallel()
-	for _, at := range points(5, 29, 47, 73) {
-		t.Run(fmt.Sprint(at), func(t *testing.T) {
-			s := newScene(t, filepath.Join(t.TempDir(), "journal.db"), 600*time.Millisecond)
-			s.backend(t, at, syscall.SIGKILL)
-			id := s.post(t)
-			s.await(t, "the claim", 10*time.Second, func() bool { return s.turn(t, id).Epoch > 0 })
-			s.backend(t, 0, 0)
-			s.await(t, "the end", 10*time.Second, func() bool { return !s.turn(t, id).Outcome.Status.Live() })
-			s.check(t, id)
-		})
-	}
-}
-
-// TestStoppedAndWoken stops one of two backends at a boundary and wakes it when the other has ended its turn.
-func TestStoppedAndWoken(t *testing.T) {
-	t.Parallel()
-	for _, at := range points(4, 22, 41, 66, 90) {
-		t.Run(fmt.Sprint(at), func(t *testing.T) {
-			s := newScene(t, filepath.Join(t.TempDir(), "journal.db"), 500*time.Millisecond)
-			first := s.backend(t, at, syscall.SIGSTOP)
-			id := s.post(t)
-			s.await(t, "the claim", 10*time.Second, func() bool { return s.turn(t, id).Epoch > 0 })
-			second := s.backend(t, 0, 0)
-			_ = second
-			// A backend that stops inside a transaction of SQLite holds its write lock: nobody can go on before it is woken.
-			stuck := time.Now()
-			s.await(t, "the end", 15*time.Second, func() bool {
-				if time.Since(stuck) > 1500*time.Millisecond {
-					_ = first.Process.Signal(syscall.SIGCONT)
-				}
-				return !s.turn(t, id).Outcome.Status.Live()
-			})
-			before := s.dump(t, id)
-			_ = first.Process.Signal(syscall.SIGCONT)
-			time.Sleep(150 * time.Millisecond)
-			if s.dump(t, id) != before {
-				t.Error("the zombie wrote")
-			}
-			s.check(t, id)
-		})
-	}
 }
