@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"time"
 
 	"bordereau/governance/gate"
@@ -28,12 +29,30 @@ func newReconciler(g gate.Querier, decoder reconcile.Decoder, library *guideline
 }
 
 // Reconcile runs one reconciliation on behalf of as, whose name stays on each audit record.
-func (r reconciler) Reconcile(ctx context.Context, id string, as gate.Principal, ask mcpserver.ReconcileAsk, progress func(string)) (any, error) {
+func (r reconciler) Reconcile(ctx context.Context, id string, as gate.Principal, ask mcpserver.ReconcileAsk, progress func(string), body io.Writer) (mcpserver.Reconciled, error) {
 	as.Role = reconcilerRole
 	progress("reading submissions and comparing their documents")
-	return r.engine.Run(ctx, reconcile.Scope{
+	run, tally, err := r.engine.Stream(ctx, reconcile.Scope{
 		RunID: id, Org: ask.Org, Title: "Discrepancy report", From: ask.From, To: ask.To, Workflow: ask.Workflow, Submissions: ask.SubmissionIDs, Guideline: ask.Guideline,
-	}, governed{r.gate, as}, time.Now)
+	}, governed{r.gate, as}, time.Now, body, "")
+	if err != nil {
+		return mcpserver.Reconciled{}, err
+	}
+	g := run.Guideline
+	out := mcpserver.Reconciled{
+		Generation: run.Generation, CutShort: run.CutShort, Guideline: mcpserver.Guideline{ID: g.ID, Carrier: g.Carrier, Name: g.Name, Version: g.Version},
+		Submissions: tally.Submissions, Findings: tally.Findings, Decisions: tally.Decisions, Severities: tally.Severities, Rules: tally.Rules,
+		Gravest: []mcpserver.Finding{}, AuditIDs: []string{},
+	}
+	for _, f := range tally.Gravest() {
+		out.Gravest = append(out.Gravest, mcpserver.Finding{
+			ID: f.ID, SubmissionID: f.SubmissionID, RuleID: f.RuleID, Severity: f.Severity, Action: f.Action, Outcome: f.Outcome, Entity: f.Entity, Field: f.Field, Message: f.Message,
+		})
+	}
+	for _, q := range run.Queries {
+		out.AuditIDs = append(out.AuditIDs, q.AuditID)
+	}
+	return out, nil
 }
 
 // governed is the gate for one principal.

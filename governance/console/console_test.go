@@ -334,7 +334,7 @@ func TestStatementNamesTheRunsThatUsedIt(t *testing.T) {
 	body := fmt.Sprintf(`{"queries": [{"audit_id": %[1]q, "purpose": "submissions of the day"}], "findings": [
 		{"id": "F-0001", "submission_id": "s1", "rule_id": "R1", "severity": "major", "message": "a conflict", "evidence": [{"audit_id": %[1]q}]},
 		{"id": "F-0002", "evidence": [{"audit_id": "other"}]}]}`, answer.AuditID)
-	if _, err := h.runs.Save(t.Context(), run.Run{ID: "r1", Org: "acme", Role: "underwriter", Turn: "t1", Conversation: "c1", Guideline: "g", Created: time.Now()}, []byte(body)); err != nil {
+	if _, err := h.runs.Save(t.Context(), run.Run{ID: "r1", Org: "acme", Role: "underwriter", Turn: "t1", Conversation: "c1", Guideline: "g", Created: time.Now()}, strings.NewReader(body)); err != nil {
 		t.Fatal(err)
 	}
 	record := want[object](h, ann, http.MethodGet, "/api/console/statements/"+answer.AuditID, nil, http.StatusOK)

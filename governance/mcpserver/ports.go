@@ -37,9 +37,36 @@ type VINs interface {
 
 // Reconciler compares submissions with carriers' guidelines. It reads them through the gate on behalf of the caller.
 type Reconciler interface {
-	// Reconcile returns a run whose JSON is that of reports.Report. Its run_id is id. progress may be called with what
-	// is being done.
-	Reconcile(ctx context.Context, id string, as gate.Principal, ask ReconcileAsk, progress func(message string)) (any, error)
+	// Reconcile writes a run as JSON, which is that of reports.Report, and says what it came to. Its run_id is id. progress may be
+	// called with what is being done.
+	Reconcile(ctx context.Context, id string, as gate.Principal, ask ReconcileAsk, progress func(message string), body io.Writer) (Reconciled, error)
+}
+
+// Reconciled is what a run came to.
+type Reconciled struct {
+	Generation  string
+	CutShort    string
+	Guideline   Guideline
+	Submissions int
+	Findings    int
+	Decisions   map[string]int
+	Severities  map[string]int
+	Rules       map[string]int
+	Gravest     []Finding // the first of the gravest findings
+	AuditIDs    []string
+}
+
+// Finding is one of them, in short.
+type Finding struct {
+	ID           string `json:"id"`
+	SubmissionID string `json:"submission_id"`
+	RuleID       string `json:"rule_id"`
+	Severity     string `json:"severity"`
+	Action       string `json:"action"`
+	Outcome      string `json:"outcome"`
+	Entity       string `json:"entity"`
+	Field        string `json:"field"`
+	Message      string `json:"message"`
 }
 
 // ReconcileAsk says what to reconcile. Zero fields don't narrow.

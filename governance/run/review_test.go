@@ -13,7 +13,7 @@ import (
 func reviewed(t *testing.T) *run.Store {
 	t.Helper()
 	s, _ := open(t)
-	if _, err := s.Save(t.Context(), run.Run{ID: "r1", Org: "acme", Role: "underwriter", Findings: 3}, []byte("{}")); err != nil {
+	if _, err := s.Save(t.Context(), run.Run{ID: "r1", Org: "acme", Role: "underwriter", Findings: 3}, strings.NewReader("{}")); err != nil {
 		t.Fatal(err)
 	}
 	return s

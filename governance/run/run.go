@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -63,16 +64,26 @@ func NewStore(db *sql.DB) (*Store, error) {
 }
 
 // Save stores a run and its body, whole or not at all, and returns it with size, hash and parts filled in. A second
-// run of the same id is an error.
-func (s *Store) Save(ctx context.Context, r Run, body []byte) (Run, error) {
-	if r.ID == "" || r.Org == "" || r.Role == "" || len(body) == 0 {
-		return Run{}, errors.New("run: a run needs id, organisation, role and body")
+// run of the same id is an error. The body is read twice from where it is and never held as a whole.
+func (s *Store) Save(ctx context.Context, r Run, body io.ReadSeeker) (Run, error) {
+	if r.ID == "" || r.Org == "" || r.Role == "" {
+		return Run{}, errors.New("run: a run needs id, organisation and role")
 	}
 	if len(r.Head) == 0 {
 		r.Head = json.RawMessage("{}")
 	}
-	sum := sha256.Sum256(body)
-	r.Bytes, r.SHA256, r.Parts = len(body), hex.EncodeToString(sum[:]), (len(body)+PartBytes-1)/PartBytes
+	sum := sha256.New()
+	size, err := io.Copy(sum, body)
+	if err == nil {
+		_, err = body.Seek(-size, io.SeekCurrent)
+	}
+	switch {
+	case err != nil:
+		return Run{}, fmt.Errorf("reading the run's body: %w", err)
+	case size == 0:
+		return Run{}, errors.New("run: a run needs a body")
+	}
+	r.Bytes, r.SHA256, r.Parts = int(size), hex.EncodeToString(sum.Sum(nil)), int((size+PartBytes-1)/PartBytes)
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return Run{}, fmt.Errorf("storing run: %w", err)
@@ -83,8 +94,12 @@ func (s *Store) Save(ctx context.Context, r Run, body []byte) (Run, error) {
 	if err != nil {
 		return Run{}, fmt.Errorf("storing run: %w", err)
 	}
+	part := make([]byte, min(PartBytes, r.Bytes))
 	for n := 1; n <= r.Parts; n++ {
-		part := body[(n-1)*PartBytes : min(n*PartBytes, len(body))]
+		part = part[:min(PartBytes, r.Bytes-(n-1)*PartBytes)]
+		if _, err := io.ReadFull(body, part); err != nil {
+			return Run{}, fmt.Errorf("reading the run's body, part %d: %w", n, err)
+		}
 		if _, err := tx.ExecContext(ctx, insertPart, r.ID, n, s.pack.EncodeAll(part, nil)); err != nil {
 			return Run{}, fmt.Errorf("storing run, part %d: %w", n, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,7 +38,7 @@ func TestRunComesBackWhole(t *testing.T) {
 	}
 	body := []byte(base64.StdEncoding.EncodeToString(noise))
 	at := time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
-	saved, err := s.Save(t.Context(), run.Run{ID: "r1", Org: "acme", Role: "underwriter", Created: at, Findings: 3}, body)
+	saved, err := s.Save(t.Context(), run.Run{ID: "r1", Org: "acme", Role: "underwriter", Created: at, Findings: 3}, bytes.NewReader(body))
 	if err != nil || saved.Parts != 3 || saved.Bytes != len(body) {
 		t.Fatalf("Save = %+v, %v", saved, err)
 	}
@@ -57,7 +58,7 @@ func TestRunComesBackWhole(t *testing.T) {
 			t.Errorf("Part(%v) = %v; want ErrNotFound", other, err)
 		}
 	}
-	if _, err := s.Save(t.Context(), run.Run{ID: "r1", Org: "acme", Role: "underwriter"}, body); err == nil {
+	if _, err := s.Save(t.Context(), run.Run{ID: "r1", Org: "acme", Role: "underwriter"}, bytes.NewReader(body)); err == nil {
 		t.Error("a second run of the same id was stored")
 	}
 	if _, err := db.ExecContext(t.Context(), "DELETE FROM run_parts WHERE part = 2"); err != nil {
@@ -73,10 +74,10 @@ func TestListIsNewestFirstAndOfOneOrganisation(t *testing.T) {
 	s, _ := open(t)
 	for i, id := range []string{"a", "b", "c"} {
 		at := time.UnixMicro(int64(i + 1))
-		if _, err := s.Save(t.Context(), run.Run{ID: id, Org: "acme", Role: "analyst", Created: at}, []byte("{}")); err != nil {
+		if _, err := s.Save(t.Context(), run.Run{ID: id, Org: "acme", Role: "analyst", Created: at}, strings.NewReader("{}")); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Save(t.Context(), run.Run{ID: "x" + id, Org: "other", Role: "analyst", Created: at}, []byte("{}")); err != nil {
+		if _, err := s.Save(t.Context(), run.Run{ID: "x" + id, Org: "other", Role: "analyst", Created: at}, strings.NewReader("{}")); err != nil {
 			t.Fatal(err)
 		}
 	}

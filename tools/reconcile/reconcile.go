@@ -107,13 +107,12 @@ type collector struct {
 	used  map[string]*guideline.Guideline
 	none  map[string]error // carriers without a guideline
 	// emit takes what a submission came to; the run keeps it unless a stream does.
-	emit        func(s SubmissionResult, found []Finding) error
-	submissions int
-	findings    int
+	emit  func(s SubmissionResult, found []Finding) error
+	tally Tally
 }
 
 func (r *Reconciler) collector(s Scope, now time.Time) *collector {
-	c := &collector{r: r, scope: s, used: map[string]*guideline.Guideline{}, none: map[string]error{}, run: Run{
+	c := &collector{r: r, scope: s, tally: newTally(), used: map[string]*guideline.Guideline{}, none: map[string]error{}, run: Run{
 		Schema: Schema, Org: s.Org, Title: s.Title, Clock: now,
 		Scope:       RunScope{From: s.From, To: s.To, Workflow: s.Workflow, Submissions: s.Submissions},
 		Submissions: []SubmissionResult{}, Findings: []Finding{}, Queries: []Query{}, Log: []LogEntry{},
@@ -214,10 +213,8 @@ func (c *collector) unruled(p *Packet) *outcome {
 
 func (c *collector) append(o *outcome) error {
 	for i := range o.findings {
-		o.findings[i].ID = fmt.Sprintf("F-%04d", c.findings+i+1)
+		o.findings[i].ID = fmt.Sprintf("F-%04d", c.tally.Findings+i+1)
 	}
-	c.findings += len(o.findings)
-	c.submissions++
 	for _, items := range [][]Item{o.submission.Vehicles, o.submission.Drivers, o.submission.Losses, o.submission.Coverages} {
 		for i := range items {
 			for _, n := range o.rowsOf[items[i].ID] {
@@ -225,6 +222,7 @@ func (c *collector) append(o *outcome) error {
 			}
 		}
 	}
+	c.tally.add(o)
 	return c.emit(o.submission, o.findings)
 }
 
@@ -254,7 +252,7 @@ func (c *collector) finish() Run {
 	for _, carrier := range carriers {
 		c.log("carrier %q: %v", carrier, c.none[carrier])
 	}
-	c.log("%d submissions compared under %s: %d findings", c.submissions, strings.Join(keys, ", "), c.findings)
+	c.log("%d submissions compared under %s: %d findings", c.tally.Submissions, strings.Join(keys, ", "), c.tally.Findings)
 	if c.run.RunID = c.scope.RunID; c.run.RunID == "" {
 		c.run.RunID = c.runID()
 	}
@@ -271,6 +269,6 @@ func (c *collector) runID() string {
 		Generation string
 		Guideline  string
 		N          int
-	}{c.scope, c.run.Clock, c.run.Generation, c.run.Guideline.SHA256, c.findings})
+	}{c.scope, c.run.Clock, c.run.Generation, c.run.Guideline.SHA256, c.tally.Findings})
 	return "run-" + hex.EncodeToString(h.Sum(nil))[:16]
 }

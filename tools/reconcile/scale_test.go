@@ -124,7 +124,7 @@ func BenchmarkTenThousandSubmissions(b *testing.B) {
 	r := testReconciler(b)
 	for b.Loop() {
 		counted := &counter{}
-		_, err := r.Stream(b.Context(), Scope{Org: "o"}, &fleet{submissions: 10000, vehicles: 30}, clock, counted, b.TempDir())
+		_, _, err := r.Stream(b.Context(), Scope{Org: "o"}, &fleet{submissions: 10000, vehicles: 30}, clock, counted, b.TempDir())
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -151,8 +151,12 @@ func TestStreamWritesTheRun(t *testing.T) {
 	}
 	var out bytes.Buffer
 	dir := t.TempDir()
-	if _, err := r.Stream(t.Context(), Scope{Org: "o"}, &fleet{submissions: 700, vehicles: 2}, clock, &out, dir); err != nil {
+	_, tally, err := r.Stream(t.Context(), Scope{Org: "o"}, &fleet{submissions: 700, vehicles: 2}, clock, &out, dir)
+	if err != nil {
 		t.Fatal(err)
+	}
+	if tally.Submissions != 700 || tally.Findings != len(run.Findings) || tally.Rules["FMC-01"] != 700 || len(tally.Gravest()) != 20 {
+		t.Errorf("tally %+v", tally)
 	}
 	var streamed Run
 	if err := json.Unmarshal(out.Bytes(), &streamed); err != nil {

@@ -12,11 +12,12 @@ import (
 )
 
 // Stream does what Run does and writes the run's JSON to w as it goes, so that memory doesn't grow with the number of submissions.
-// The findings wait in a file of the folder spool ("" is the system's), which is gone afterwards. What it returns is the run without submissions and findings.
-func (r *Reconciler) Stream(ctx context.Context, scope Scope, q Querier, clock Clock, w io.Writer, spool string) (run Run, err error) {
+// The findings wait in a file of the folder spool ("" is the system's), which is gone afterwards. What it returns is the run without submissions and findings,
+// and how many there are.
+func (r *Reconciler) Stream(ctx context.Context, scope Scope, q Querier, clock Clock, w io.Writer, spool string) (run Run, tally Tally, err error) {
 	file, err := os.CreateTemp(spool, "findings-*")
 	if err != nil {
-		return Run{}, fmt.Errorf("reconcile: a file for the findings: %w", err)
+		return Run{}, Tally{}, fmt.Errorf("reconcile: a file for the findings: %w", err)
 	}
 	defer func() {
 		_ = file.Close()
@@ -38,17 +39,17 @@ func (r *Reconciler) Stream(ctx context.Context, scope Scope, q Querier, clock C
 		return nil
 	}
 	if _, err := out.WriteString(`{"submissions":[`); err != nil {
-		return Run{}, fmt.Errorf("reconcile: writing the run: %w", err)
+		return Run{}, Tally{}, fmt.Errorf("reconcile: writing the run: %w", err)
 	}
 	if err := r.read(ctx, scope, q, c); err != nil {
-		return Run{}, err
+		return Run{}, Tally{}, err
 	}
 	run = c.finish()
 	run.Submissions, run.Findings = nil, nil
 	if err := tail(out, waiting, file, run); err != nil {
-		return Run{}, fmt.Errorf("reconcile: writing the run: %w", err)
+		return Run{}, Tally{}, fmt.Errorf("reconcile: writing the run: %w", err)
 	}
-	return run, nil
+	return run, c.tally, nil
 }
 
 // tail writes the findings and then everything that is known only at the end.

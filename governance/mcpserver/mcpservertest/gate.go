@@ -3,6 +3,7 @@ package mcpservertest
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -100,29 +101,32 @@ type Reconciler struct{ Gate gate.Querier }
 var _ mcpserver.Reconciler = Reconciler{}
 
 // Reconcile implements mcpserver.Reconciler.
-func (r Reconciler) Reconcile(ctx context.Context, id string, as gate.Principal, ask mcpserver.ReconcileAsk, progress func(string)) (any, error) {
+func (r Reconciler) Reconcile(ctx context.Context, id string, as gate.Principal, ask mcpserver.ReconcileAsk, progress func(string), body io.Writer) (mcpserver.Reconciled, error) {
 	progress("reading submissions")
 	read, err := r.Gate.Query(ctx, as, gate.Request{SQL: "SELECT 1 FROM submissions"}, nobody{})
 	if err != nil {
-		return nil, err
+		return mcpserver.Reconciled{}, err
 	}
-	findings := []map[string]any{}
 	n := 2
 	if ask.Guideline == "many" {
 		n = 3000
 	}
-	for i := range n {
-		findings = append(findings, map[string]any{
-			"id": fmt.Sprintf("F-%04d", i+1), "submission_id": "S-1", "rule_id": "vin_check_digit", "severity": "major", "action": "refer",
-			"outcome": "fail", "entity": "unit 1", "field": "vin", "message": strings.Repeat("The check digit is wrong. ", 20),
-		})
+	findings := make([]mcpserver.Finding, n)
+	for i := range findings {
+		findings[i] = mcpserver.Finding{
+			ID: fmt.Sprintf("F-%04d", i+1), SubmissionID: "S-1", RuleID: "vin_check_digit", Severity: "major", Action: "refer",
+			Outcome: "fail", Entity: "unit 1", Field: "vin", Message: strings.Repeat("The check digit is wrong. ", 20),
+		}
 	}
-	return map[string]any{
-		"schema": "bordereau.run/1", "run_id": id, "org": ask.Org, "generation": "gen-1",
-		"guideline":   map[string]any{"id": "northstar", "carrier": "northstar", "name": "Northstar", "version": "3"},
-		"submissions": []map[string]any{{"id": "S-1", "decision": "refer"}}, "findings": findings,
-		"queries": []map[string]any{{"audit_id": read.AuditID}},
-	}, nil
+	guideline := mcpserver.Guideline{ID: "northstar", Carrier: "northstar", Name: "Northstar", Version: "3"}
+	return mcpserver.Reconciled{
+			Generation: "gen-1", Guideline: guideline, Submissions: 1, Findings: n, Gravest: findings[:min(n, 20)], AuditIDs: []string{read.AuditID},
+			Decisions:  map[string]int{"decline": 0, "refer": 1, "clear": 0},
+			Severities: map[string]int{"critical": 0, "major": n, "minor": 0, "note": 0}, Rules: map[string]int{"vin_check_digit": n},
+		}, json.NewEncoder(body).Encode(map[string]any{
+			"schema": "bordereau.run/1", "run_id": id, "org": ask.Org, "generation": "gen-1", "guideline": guideline,
+			"submissions": []map[string]any{{"id": "S-1", "decision": "refer"}}, "findings": findings, "queries": []map[string]any{{"audit_id": read.AuditID}},
+		})
 }
 
 // nobody is a sink that forgets the rows.
