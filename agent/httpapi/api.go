@@ -40,7 +40,7 @@ type Health struct {
 	Check func(ctx context.Context) error
 }
 
-// Config is what an API is made of. All fields are required but OIDC, Limits, Health, Metrics and Now.
+// Config is what an API is made of. All fields are required but OIDC, Sandboxes, Limits, Health, Metrics and Now.
 type Config struct {
 	Guard         *Guard
 	SignIn        SignIn
@@ -55,6 +55,9 @@ type Config struct {
 	Models        Models
 	Files         Files
 	Uploads       Uploads
+	Schedules     Schedules
+	ScheduleRuns  ScheduleRuns
+	Sandboxes     Sandboxes // nil: nobody is told of sandboxes, and none is warmed
 	Log           *slog.Logger
 	Limits        Limits
 	Health        []Health
@@ -76,7 +79,7 @@ func New(c Config) (*API, error) {
 	for name, missing := range map[string]bool{
 		"Guard": c.Guard == nil, "SignIn": c.SignIn == nil, "Sessions": c.Sessions == nil, "People": c.People == nil, "Keys": c.Keys == nil,
 		"Conversations": c.Conversations == nil, "Turns": c.Turns == nil, "Events": c.Events == nil,
-		"Runner": c.Runner == nil, "Models": c.Models == nil, "Files": c.Files == nil, "Uploads": c.Uploads == nil, "Log": c.Log == nil,
+		"Runner": c.Runner == nil, "Models": c.Models == nil, "Files": c.Files == nil, "Uploads": c.Uploads == nil, "Schedules": c.Schedules == nil, "ScheduleRuns": c.ScheduleRuns == nil, "Log": c.Log == nil,
 	} {
 		if missing {
 			return nil, fmt.Errorf("%w: %s is missing", ErrConfig, name)
@@ -160,7 +163,7 @@ type route struct {
 }
 
 func (a *API) routes() []route {
-	read, ask, own := Anyone(identity.ScopeRead), Anyone(identity.ScopeAsk), Anyone(SessionOnly)
+	read, ask, edit, own := Anyone(identity.ScopeRead), Anyone(identity.ScopeAsk), Anyone(identity.ScopeEdit), Anyone(SessionOnly)
 	manage, oversee := Only(identity.ScopeAdmin, identity.Admin), Only(identity.ScopeAdmin, identity.Admin, identity.Auditor)
 	return []route{
 		{"GET", "/api/session", read, a.getSession},
@@ -188,6 +191,17 @@ func (a *API) routes() []route {
 		{"POST", "/api/chat", ask, a.postChat},
 		{"GET", "/api/chat/:id/stream", read, a.streamChat},
 		{"POST", "/api/chat/:id/stop", ask, a.stopChat},
+		{"POST", "/api/chat/:id/warm", ask, a.warmChat},
+		{"GET", "/api/chat/:id/activity", read, a.getActivity},
+		{"GET", "/api/schedules", read, a.listSchedules},
+		{"POST", "/api/schedules", edit, a.createSchedule},
+		{"POST", "/api/schedules/preview", read, a.previewSchedule},
+		{"GET", "/api/schedules/:id", read, a.getSchedule},
+		{"PATCH", "/api/schedules/:id", edit, a.changeSchedule},
+		{"DELETE", "/api/schedules/:id", edit, a.removeSchedule},
+		{"POST", "/api/schedules/:id/run", ask, a.runSchedule},
+		{"GET", "/api/schedules/:id/runs", read, a.listScheduleRuns},
+		{"POST", "/api/schedules/:id/deliveries/:delivery/retry", ask, a.retryDelivery},
 		{"GET", "/api/conversations", read, a.listConversations},
 		{"POST", "/api/conversations", ask, a.createConversation},
 		{"GET", "/api/conversations/:id", read, a.getConversation},

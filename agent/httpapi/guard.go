@@ -118,7 +118,7 @@ func (g *Guard) principal(r *http.Request, key string, byKey bool) (p identity.P
 		return identity.Principal{}, err
 	}
 	if !byKey && !safe(r.Method) && subtle.ConstantTimeCompare([]byte(r.Header.Get(csrfHeader)), []byte(identity.CSRF(token))) != 1 {
-		return p, &Error{Status: http.StatusForbidden, Code: Denied, Message: "the request lacks its session's " + csrfHeader, Hint: "GET /api/session has the value; load the page again"}
+		return p, &Error{Status: http.StatusForbidden, Code: Denied, Field: "csrf", Message: "the request lacks its session's " + csrfHeader, Hint: "GET /api/session has the value; load the page again"}
 	}
 	p.Address = g.address(r)
 	return p, nil

@@ -21,6 +21,7 @@ import (
 	"bordereau/agent/identity"
 	"bordereau/agent/journal"
 	"bordereau/agent/model"
+	"bordereau/agent/schedule"
 	"bordereau/agent/stream"
 	"bordereau/agent/stream/uimessage"
 	"bordereau/migrations"
@@ -35,6 +36,7 @@ type rig struct {
 	people  *identity.Directory
 	buffer  *stream.Memory
 	runner  *scripted
+	desk    *schedule.Desk
 	keys    map[string]string // by person, such as "acme/underwriter"
 	persons map[string]string
 }
@@ -176,9 +178,10 @@ func newRig(t *testing.T, change func(*Config)) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.desk = r.schedules(db)
 	c := Config{
 		Guard: guard, SignIn: r.people, Sessions: r.people, People: r.people, Keys: r.people, Conversations: r.store, Turns: r.store, Events: r.buffer, Runner: r.runner, Models: names{"playbook", "other"},
-		Files: r.files, Uploads: library, Log: slog.New(slog.DiscardHandler), Limits: Limits{KeepAlive: 100 * time.Millisecond},
+		Files: r.files, Uploads: library, Schedules: r.desk, ScheduleRuns: r.desk, Log: slog.New(slog.DiscardHandler), Limits: Limits{KeepAlive: 100 * time.Millisecond},
 	}
 	if change != nil {
 		change(&c)
@@ -318,3 +321,5 @@ func (p *pen) pause() {
 	case <-p.Cancel:
 	}
 }
+
+func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }

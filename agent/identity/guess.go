@@ -2,28 +2,26 @@ package identity
 
 import (
 	"strings"
-	"unicode/utf8"
+
+	"github.com/trustelem/zxcvbn"
 )
 
-// guessable says why a password would be among the first that somebody tries, or "".
+// guessable says why a password would be among the first that somebody tries, or "": common passwords, words, names, dates, rows of
+// the keyboard, and what others know of the person.
 func guessable(password string, p Person) string {
-	plain := strings.ToLower(password)
-	local, domain, _ := strings.Cut(p.Email, "@")
-	for _, own := range []string{local, strings.SplitN(domain, ".", 2)[0], strings.ToLower(p.Name), p.Org, "bordereau", "password"} {
-		if own = strings.TrimSpace(own); len(own) >= 4 && strings.Contains(plain, own) && utf8.RuneCountInString(plain)-utf8.RuneCountInString(own) < 8 {
-			return "it is little more than a word that others know of you: " + own
+	// The estimate takes time with the square of the length, and so many characters are enough for it.
+	if r := []rune(password); len(r) > 64 {
+		password = string(r[:64])
+	}
+	known := []string{"bordereau", p.Org, p.Email}
+	for _, marks := range []string{" @.", " @.-_+"} {
+		for _, text := range []string{p.Name, p.Email, p.Org} {
+			known = append(known, strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(marks, r) })...)
 		}
 	}
-	if distinct(plain) < 5 {
-		return "it repeats a few characters"
+	const safelyUnguessable = 3 // 10⁸ guesses at least, of 0 to 4
+	if zxcvbn.PasswordStrength(password, known).Score < safelyUnguessable {
+		return "it is easy to guess: a common password, or little more than words, dates or rows of keys that others try first"
 	}
 	return ""
-}
-
-func distinct(s string) int {
-	seen := map[rune]bool{}
-	for _, r := range s {
-		seen[r] = true
-	}
-	return len(seen)
 }

@@ -10,10 +10,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
-
 	"bordereau/agent/httpapi"
 	"bordereau/agent/identity"
 	"bordereau/governance/dataset"
@@ -42,11 +38,15 @@ func runServe(ctx context.Context, args []string, std stdio) error {
 		return err
 	}
 	defer s.stop()
-	fmt.Fprintf(std.Out, "Bordereau listens on %s, sandboxes by %s\n", s.url, s.sandboxes)
+	if c.Role == roleGovernance {
+		fmt.Fprintf(std.Out, "Governance listens on %s\n", s.url)
+	} else {
+		fmt.Fprintf(std.Out, "Bordereau listens on %s, sandboxes by %s\n", s.url, s.sandboxes)
+	}
 	for _, org := range s.organisations {
 		fmt.Fprintf(std.Out, "  organisation %s: key in %s\n", org, keyFile(c.Data, org))
 	}
-	if err := printFirstLinks(ctx, c, s.directory, std.Out); err != nil {
+	if err := printFirstLinks(ctx, or(c.PublicURL, s.url), s.directory, std.Out); err != nil {
 		return err
 	}
 	<-ctx.Done()
@@ -64,8 +64,15 @@ type system struct {
 	stop          func()
 }
 
-// start starts every role on this machine, in the order in which they need each other, and returns when it answers.
+// start starts every role on this machine, in the order in which they need each other, or the one that the configuration
+// names, and returns when it answers.
 func start(ctx context.Context, c config, log *slog.Logger) (s *system, err error) {
+	switch c.Role {
+	case roleAgent:
+		return startAgent(ctx, c, log)
+	case roleGovernance:
+		return startGovernance(ctx, c, log)
+	}
 	var open closers
 	stop := func() { open.close(context.WithoutCancel(ctx), log) }
 	defer func() {
@@ -73,16 +80,14 @@ func start(ctx context.Context, c config, log *slog.Logger) (s *system, err erro
 			stop()
 		}
 	}()
-	key, err := signingKey(c.path("keys", "turn-token"))
+	key, stamper, err := openKeys(c)
 	if err != nil {
 		return nil, err
 	}
-	stamp, err := secret(c.path("keys", "stamp"))
+	traces, err := openTracing(ctx, c, &open)
 	if err != nil {
 		return nil, err
 	}
-	stamper := turntoken.Stamper{Secret: stamp}
-
 	turns, directory, library, err := openJournal(ctx, c, &open)
 	if err != nil {
 		return nil, err
@@ -103,12 +108,9 @@ func start(ctx context.Context, c config, log *slog.Logger) (s *system, err erro
 	if err != nil {
 		return nil, err
 	}
-	inside := http.NewServeMux()
-	inside.Handle("/mcp", mcp)
-	metrics := prometheus.NewRegistry()
-	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	// Beside governance, where no person's browser comes, and doors let nothing but MCP through.
-	inside.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}))
+	inside, metrics := http.NewServeMux(), newMetrics()
+	inside.Handle("/mcp", traces.server(mcp, "governance"))
+	serveMetrics(inside, metrics)
 	address, stopListening, err := listenLocal(ctx, c.Governance.Listen, inside, log)
 	if err != nil {
 		return nil, fmt.Errorf("governance: %w", err)
@@ -122,7 +124,7 @@ func start(ctx context.Context, c config, log *slog.Logger) (s *system, err erro
 	}
 	api, err := serveAgent(ctx, c, agentParts{
 		journal: turns, directory: directory, guard: guard, library: library, minter: turntoken.Minter{Key: key, Issuer: tokenIssuer, Audience: tokenAudience},
-		stamper: stamper, mcp: endpoint, sandboxes: sandboxes, metrics: metrics, log: log,
+		stamper: stamper, mcp: endpoint, sandboxes: sandboxes, metrics: metrics, traces: traces, log: log,
 	}, &open)
 	if err != nil {
 		return nil, err
@@ -142,13 +144,8 @@ func start(ctx context.Context, c config, log *slog.Logger) (s *system, err erro
 	outside := newFront(guard)
 	outside.mux.Handle("/", web.Handler()) // the pages themselves are nobody's secret
 	outside.api(api)
-	vins = http.StripPrefix("/api", vins)
-	outside.add(
-		httpapi.Endpoint{Pattern: "POST /api/import", Access: httpapi.Only(identity.ScopeImport, identity.Admin), Handler: imports},
-		httpapi.Endpoint{Pattern: "GET /api/vin/{vin}", Access: httpapi.Anyone(identity.ScopeRead), Handler: vins},
-		httpapi.Endpoint{Pattern: "POST /api/vin/DecodeVINValuesBatch/", Access: httpapi.Anyone(identity.ScopeRead), Handler: vins},
-		httpapi.Endpoint{Pattern: "POST /api/vin/check", Access: httpapi.Anyone(identity.ScopeRead), Handler: vins},
-	)
+	outside.add(httpapi.Endpoint{Pattern: "POST /api/import", Access: httpapi.Only(identity.ScopeImport, identity.Admin), Handler: imports})
+	outside.add(vinEndpoints(vins)...)
 	consoles, err := serveConsole(c, plane, directory, log, &open)
 	if err != nil {
 		return nil, err

@@ -46,7 +46,7 @@ func newOIDC(c config, directory *identity.Directory) (httpapi.OIDC, error) {
 }
 
 // printFirstLinks gives whoever starts the program a one-time link for each organisation in which nobody is an administrator.
-func printFirstLinks(ctx context.Context, c config, directory *identity.Directory, w io.Writer) error {
+func printFirstLinks(ctx context.Context, origin string, directory *identity.Directory, w io.Writer) error {
 	lacking, err := directory.WithoutAdmin(ctx)
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func printFirstLinks(ctx context.Context, c config, directory *identity.Director
 			return err
 		}
 		fmt.Fprintf(w, "  %s has no administrator. Whoever opens this link becomes the first, once, until %s:\n  %s\n",
-			o.ID, expires.Local().Format(time.DateTime), c.origin()+httpapi.WelcomePath+token)
+			o.ID, expires.Local().Format(time.DateTime), origin+httpapi.WelcomePath+token)
 	}
 	return nil
 }

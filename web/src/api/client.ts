@@ -1,9 +1,9 @@
 import { asApiError, errorOf } from './error';
-import { csrf, expired } from './session';
+import { csrf, expired, lookAgain } from './session';
 
 // request is fetch with the session's cookie and its CSRF header, and with typed failures. A session that ran out asks for a
-// new sign-in over the page, which stays as it is.
-export async function request(path: string, init: RequestInit = {}): Promise<Response> {
+// new sign-in over the page, which stays as it is; one that began anew in another tab is taken up.
+export async function request(path: string, init: RequestInit = {}, again = true): Promise<Response> {
   const headers = new Headers(init.headers);
   const token = csrf();
   if (token && init.method && init.method !== 'GET') headers.set('X-CSRF-Token', token);
@@ -17,6 +17,7 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
   if (response.ok) return response;
   const error = await errorOf(response);
   if (error.signedOut) expired();
+  if (error.field === 'csrf' && again && (await lookAgain())) return request(path, init, false);
   throw error;
 }
 

@@ -8,8 +8,10 @@ export class ApiError extends Error {
   readonly rule?: string; // of a refused statement
   readonly position?: number; // where in it: a 1-based byte offset
   readonly auditId?: string; // its record
+  readonly field?: string; // of the form, where one is wrong
+  readonly organisations?: { id: string; name: string }[]; // to choose from, when signing in
 
-  constructor(f: { status: number; code: string; message: string; hint?: string; retryable?: boolean; requestId?: string; rule?: string; position?: number; auditId?: string }) {
+  constructor(f: { status: number; code: string; message: string; hint?: string; retryable?: boolean; requestId?: string; rule?: string; position?: number; auditId?: string; field?: string; organisations?: { id: string; name: string }[] }) {
     super(f.message);
     this.name = 'ApiError';
     this.status = f.status;
@@ -20,6 +22,8 @@ export class ApiError extends Error {
     this.rule = f.rule;
     this.position = f.position;
     this.auditId = f.auditId;
+    this.field = f.field;
+    this.organisations = f.organisations;
   }
 
   get signedOut() {
@@ -52,6 +56,8 @@ export function errorFrom(body: Record<string, unknown>, status: number, request
     rule: text('rule'),
     position: typeof body.position === 'number' ? body.position : undefined,
     auditId: text('audit_id'),
+    field: text('field'),
+    organisations: Array.isArray(body.organisations) ? (body.organisations as { id: string; name: string }[]) : undefined,
   });
 }
 

@@ -69,8 +69,21 @@ async function post(path: string, body: unknown): Promise<void> {
 
 export const signIn = (email: string, password: string, organisation?: string) => post('/api/session', { email, password, organisation });
 
-// signInByLink takes the token of a first-run or invitation link and sets the password.
-export const signInByLink = (token: string, password: string) => post('/api/session/link', { token, password });
+// signInByLink takes the token of a first-run or invitation link and sets the password. An organisation's first administrator says who
+// she is.
+export const signInByLink = (token: string, password: string, first?: { email: string; name: string }) => post('/api/session/link', { token, password, ...first });
+
+// lookAgain takes up a session that began elsewhere, as in another tab. Where there is none, everything stays. It tells whether the
+// same person is signed in.
+export async function lookAgain(): Promise<boolean> {
+  const response = await fetch('/api/session', { credentials: 'same-origin' }).catch(() => undefined);
+  if (!response?.ok) return false;
+  const session = (await response.json()) as Session;
+  const same = !('session' in state) || state.session.person.id === session.person.id;
+  if (same) set({ is: 'in', session });
+  else location.assign('/'); // somebody else: nothing of this page is hers
+  return same;
+}
 
 export async function signOut(): Promise<void> {
   const response = await fetch('/api/session', { method: 'DELETE', headers: { 'X-CSRF-Token': csrf() ?? '' }, credentials: 'same-origin' });

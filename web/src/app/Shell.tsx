@@ -50,10 +50,13 @@ export function Shell({ children }: { children: ReactNode }) {
             <span>Theme: {theme}</span>
           </button>
           <div className="shell-person">
-            <span className="shell-who">
-              <b>{person.name || person.email}</b>
-              <small>{person.role}</small>
-            </span>
+            <Link className="shell-who" href="/account" title="Your account" aria-current={here === '/account' ? 'page' : undefined}>
+              <i aria-hidden="true">{(person.name || person.email).charAt(0).toUpperCase()}</i>
+              <span>
+                <b>{person.name || person.email}</b>
+                <small>{person.role}</small>
+              </span>
+            </Link>
             <IconButton icon="exit" label="Sign out" onClick={() => void signOut()} />
           </div>
         </div>

@@ -17,6 +17,7 @@ export const faces: Face[] = [
   { paths: ['guidelines'], page: lazy(() => import('../guidelines')), nav: { to: '/guidelines', label: 'Guidelines', icon: 'book' } },
   { paths: ['runs'], page: lazy(() => import('../guidelines/runs')), nav: { to: '/runs', label: 'Runs', icon: 'list' } },
   { paths: ['console'], page: lazy(() => import('../console')), nav: { to: '/console', label: 'Console', icon: 'terminal' } },
-  { paths: ['people'], page: lazy(() => import('../people')), nav: { to: '/people', label: 'People', icon: 'people', roles: ['admin'] } },
+  { paths: ['people'], page: lazy(() => import('../people')), nav: { to: '/people', label: 'People', icon: 'people', roles: ['admin', 'auditor'] } },
+  { paths: ['account'], page: lazy(() => import('../people/account')) },
   { paths: ['signin', 'welcome'], page: lazy(() => import('../people/entry')), open: true },
 ];
