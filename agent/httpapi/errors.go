@@ -16,6 +16,7 @@ import (
 	"bordereau/agent/artifact"
 	"bordereau/agent/identity"
 	"bordereau/agent/journal"
+	"bordereau/agent/schedule"
 )
 
 // Code says which kind of failure an error is, as everywhere in Bordereau.
@@ -91,7 +92,24 @@ func typed(err error) *Error {
 	if e := typedIdentity(err); e != nil {
 		return e
 	}
+	if e := typedSchedule(err); e != nil {
+		return e
+	}
 	return typedFile(err)
+}
+
+// typedSchedule is nil for what has nothing to do with schedules.
+func typedSchedule(err error) *Error {
+	if p, ok := schedule.IsProblem(err); ok {
+		return &Error{Status: http.StatusUnprocessableEntity, Code: Invalid, Field: p.Field, Message: p.Message, Hint: p.Hint, cause: err}
+	}
+	switch {
+	case errors.Is(err, schedule.ErrNotFound):
+		return notFound("schedule")
+	case errors.Is(err, schedule.ErrBusy):
+		return &Error{Status: http.StatusConflict, Code: Invalid, Message: "a run of the schedule is under way", Hint: "wait for its end, or let overlapping runs queue", Retryable: true, cause: err}
+	}
+	return nil
 }
 
 // typedIdentity is nil for what has nothing to do with who asks.

@@ -65,10 +65,12 @@ func TestOpenAPISchemas(t *testing.T) {
 	t.Parallel()
 	d, raw := readDoc(t)
 	types := map[string]any{
-		"ErrorBody": ErrorBody{}, "Error": Error{}, "ChatRequest": ChatRequest{}, "UIMessage": UIMessage{}, "UIPart": UIPart{}, "Stopped": Stopped{},
+		"ErrorBody": ErrorBody{}, "Error": Error{}, "ChatRequest": ChatRequest{}, "UIMessage": UIMessage{}, "UIPart": UIPart{}, "Stopped": Stopped{}, "ActiveTurn": ActiveTurn{}, "Activity": Activity{},
 		"Conversation": Conversation{}, "ConversationList": ConversationList{}, "NewConversation": NewConversation{}, "Rename": Rename{},
 		"Message": Message{}, "MessageList": MessageList{}, "Turn": Turn{}, "Outcome": journal.Outcome{}, "TurnList": TurnList{}, "Step": Step{}, "Mark": Mark{},
 		"TurnDetail": TurnDetail{}, "ModelUsage": model.Usage{}, "Charge": Charge{}, "Usage": Usage{}, "Artifact": Artifact{}, "ArtifactList": ArtifactList{},
+		"Destination": Destination{}, "Member": Member{}, "Schedule": Schedule{}, "ScheduleDraft": ScheduleDraft{}, "ScheduleList": ScheduleList{}, "ScheduleTimes": ScheduleTimes{},
+		"SchedulePreview": SchedulePreview{}, "ScheduleRun": ScheduleRun{}, "ScheduleRunList": ScheduleRunList{}, "Delivery": Delivery{}, "DeliveryAttempt": DeliveryAttempt{},
 		"UsageGroup": UsageGroup{}, "UsageList": UsageList{}, "Upload": Upload{}, "UploadList": UploadList{}, "ModelList": ModelList{}, "Me": Me{}, "Healthz": Healthz{},
 		"SignedIn": SignedIn{}, "PersonRef": PersonRef{}, "OrganisationRef": OrganisationRef{}, "NewSession": NewSession{},
 		"LinkCheck": LinkCheck{}, "Invitation": Invitation{}, "UseLink": UseLink{},
@@ -81,7 +83,7 @@ func TestOpenAPISchemas(t *testing.T) {
 			t.Errorf("schema %s describes no type", name)
 		}
 	}
-	requests := []string{"ChatRequest", "UIMessage", "UIPart", "NewConversation", "Rename", "NewSession", "LinkCheck", "UseLink", "PasswordChange", "NewPerson", "PersonChange", "NewKey"}
+	requests := []string{"ScheduleDraft", "ScheduleTimes", "ChatRequest", "UIMessage", "UIPart", "NewConversation", "Rename", "NewSession", "LinkCheck", "UseLink", "PasswordChange", "NewPerson", "PersonChange", "NewKey"}
 	for name, v := range types {
 		schema, ok := d.Components.Schemas[name]
 		if !ok {

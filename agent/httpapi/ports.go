@@ -11,6 +11,7 @@ import (
 	"bordereau/agent/identity"
 	"bordereau/agent/identity/oidc"
 	"bordereau/agent/journal"
+	"bordereau/agent/schedule"
 	"bordereau/agent/stream"
 )
 
@@ -80,6 +81,7 @@ type Turns interface {
 	SpentBy(ctx context.Context, f journal.SpentFilter) ([]journal.SpentGroup, error)
 	Artifacts(ctx context.Context, o journal.Owner, conversation string) ([]journal.Artifact, error)
 	Artifact(ctx context.Context, o journal.Owner, id string) (journal.Artifact, error)
+	Ahead(ctx context.Context, t journal.Turn) (int, error)
 }
 
 // Events reads the events of turns, live or over; turn.Events does it from the buffer and the journal. It waits for a turn that
@@ -97,6 +99,38 @@ type Runner interface {
 // Models knows which models a turn may ask for.
 type Models interface {
 	Names() []string // the first is the default
+}
+
+// Sandboxes tells of a conversation's sandbox, and makes one ready for whoever is about to ask.
+type Sandboxes interface {
+	Warm(ctx context.Context, conversation, org string) error
+	State(ctx context.Context, conversation string) (string, error) // none, starting, running, paused, stopped
+}
+
+// Schedules is where people make and change what the clock starts.
+type Schedules interface {
+	Create(ctx context.Context, org, person string, d schedule.Draft, paused bool) (schedule.Schedule, error)
+	Get(ctx context.Context, org, id string) (schedule.Schedule, error)
+	List(ctx context.Context, org, person string) ([]schedule.Schedule, error)
+	Change(ctx context.Context, v schedule.Schedule, d schedule.Draft, paused bool) (schedule.Schedule, error)
+	Remove(ctx context.Context, org, id string) error
+	ScheduleFacts
+}
+
+// ScheduleFacts is what follows from a schedule, or from a cron line.
+type ScheduleFacts interface {
+	Kinds() []schedule.Kind
+	Preview(line, zone string, n int) ([]time.Time, error)
+	Next(v schedule.Schedule, n int) []time.Time
+	Secret(v schedule.Schedule, to schedule.Destination) string
+}
+
+// ScheduleRuns starts and lists the runs of schedules, and their deliveries.
+type ScheduleRuns interface {
+	RunNow(ctx context.Context, v schedule.Schedule) (schedule.Run, error)
+	Last(ctx context.Context, org string) (map[string]schedule.Run, error)
+	History(ctx context.Context, org, id string, before time.Time, limit int) ([]schedule.Run, error)
+	Retry(ctx context.Context, org, id, delivery string) error
 }
 
 // Files keeps content by hash.
@@ -123,4 +157,6 @@ var (
 	_ OIDC          = (*oidc.SignIn)(nil)
 	_ Files         = (*artifact.Store)(nil)
 	_ Uploads       = (*artifact.Library)(nil)
+	_ Schedules     = (*schedule.Desk)(nil)
+	_ ScheduleRuns  = (*schedule.Desk)(nil)
 )

@@ -75,6 +75,9 @@ func Open(cfg Config) (*Store, error) {
 // LeaseTTL is how long a silent runner keeps its turn; runners beat at a third of it.
 func (s *Store) LeaseTTL() time.Duration { return s.ttl }
 
+// DB is the journal's database, for stores of the agent that live beside it.
+func (s *Store) DB() *sql.DB { return s.db }
+
 // Ping tells whether the database answers.
 func (s *Store) Ping(ctx context.Context) error { return s.db.PingContext(ctx) }
 

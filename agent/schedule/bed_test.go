@@ -144,16 +144,10 @@ func newBed(t *testing.T, dsn string) *bed {
 		t.Fatal(err)
 	}
 	b.s, b.store, b.journal = b.replica()
-	if b.desk, err = NewDesk(DeskConfig{Store: b.store, Scheduler: b.s, Models: oneModel{}, Directory: members{"kim@acme.example"}, NewID: uuid.NewString, Now: b.hand.Now}); err != nil {
+	if b.desk, err = NewDesk(DeskConfig{Store: b.store, Scheduler: b.s, Models: oneModel{}, People: b.people, NewID: uuid.NewString, Now: b.hand.Now}); err != nil {
 		t.Fatal(err)
 	}
 	return b
-}
-
-type members []string
-
-func (m members) Member(_ context.Context, org, email string) (bool, error) {
-	return org == "acme" && email == m[0], nil
 }
 
 // replica is another scheduler over the same database.

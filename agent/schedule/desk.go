@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"bordereau/agent/identity"
 )
 
 // DeskConfig is what a Desk is made of. All fields but Now are required.
@@ -14,7 +16,7 @@ type DeskConfig struct {
 	Store     *Store
 	Scheduler *Scheduler
 	Models    Models
-	Directory Directory
+	People    Members
 	// Domains are those that any schedule may send e-mail to, beside the addresses of the organisation's own people; "*" allows all.
 	Domains []string
 	Secrets Secrets // nil where no webhooks are set up
@@ -22,10 +24,9 @@ type DeskConfig struct {
 	Now     func() time.Time
 }
 
-// Directory knows an organisation's people by their addresses.
-type Directory interface {
-	// Member tells whether an active person of the organisation has that e-mail address.
-	Member(ctx context.Context, org, email string) (bool, error)
+// Members knows an organisation's people by their addresses.
+type Members interface {
+	FindPersonByEmail(ctx context.Context, org, email string) (identity.Person, error)
 }
 
 // Secrets makes the secret that a receiver checks a webhook's signatures with.
@@ -41,8 +42,8 @@ type Desk struct {
 
 // NewDesk checks c and returns a Desk.
 func NewDesk(c DeskConfig) (*Desk, error) {
-	if c.Store == nil || c.Scheduler == nil || c.Models == nil || len(c.Models.Names()) == 0 || c.Directory == nil || c.NewID == nil {
-		return nil, fmt.Errorf("%w: a desk needs Store, Scheduler, Models, Directory and NewID", ErrConfig)
+	if c.Store == nil || c.Scheduler == nil || c.Models == nil || len(c.Models.Names()) == 0 || c.People == nil || c.NewID == nil {
+		return nil, fmt.Errorf("%w: a desk needs Store, Scheduler, Models, People and NewID", ErrConfig)
 	}
 	if c.Now == nil {
 		c.Now = time.Now
@@ -121,15 +122,13 @@ func (d *Desk) mayReach(ctx context.Context, org, field string, to Destination) 
 			return nil
 		}
 	}
-	member, err := d.c.Directory.Member(ctx, org, strings.ToLower(to.To))
-	if err != nil {
-		return err
-	}
-	if !member {
+	person, err := d.c.People.FindPersonByEmail(ctx, org, strings.ToLower(to.To))
+	switch {
+	case errors.Is(err, identity.ErrNotFound), err == nil && !person.Disabled.IsZero():
 		return problem(field, fmt.Sprintf("%s is nobody of the organisation, and mail to %s is not allowed", short(to.To), short(domain)),
 			"an administrator allows a domain in the configuration, under mail.domains")
 	}
-	return nil
+	return err
 }
 
 // Get returns a schedule of an organisation.

@@ -30,6 +30,7 @@ func commands() []command {
 		{"query", "run SQL through the gate", runQuery},
 		{"vin", "decode VINs, check a vehicle schedule", runVIN},
 		{"guideline", "check, test or compare guidelines", runGuideline},
+		{"schedule", "make, run, pause and look at schedules", runSchedule},
 		{"report", "check a workbook or PDF against its run and the audit chain", runReport},
 		{"audit", "list, show, verify or export the audit record", runAudit},
 		{"turn", "show a turn's timeline", runTurn},

@@ -34,6 +34,9 @@ type config struct {
 	Traces     string           `yaml:"traces"` // an OpenTelemetry collector's address (OTLP over HTTP), or "": none
 	Sessions   sessionsConfig   `yaml:"sessions"`
 	OIDC       []oidcConfig     `yaml:"oidc"`
+	Mail       mailConfig       `yaml:"mail"`
+	Webhooks   webhooksConfig   `yaml:"webhooks"`
+	Schedules  schedulesConfig  `yaml:"schedules"`
 	// PublicURL is where people's browsers find the program; "": at Listen.
 	PublicURL string `yaml:"public_url"`
 	// BehindProxy says that a proxy in front ends TLS; without it only loopback addresses are listened on.
@@ -140,6 +143,7 @@ func loadConfig(flags *flag.FlagSet, args []string, std stdio) (config, error) {
 	}
 	c.Models.Anthropic.key, c.Models.OpenAI.key = std.Env("ANTHROPIC_API_KEY"), std.Env("OPENAI_API_KEY")
 	c.Sandbox.E2B.key, c.Sandbox.Daytona.key = std.Env("E2B_API_KEY"), std.Env("DAYTONA_API_KEY")
+	c.Mail.password = std.Env("BORDEREAU_SMTP_PASSWORD")
 	c.Traces = or(c.Traces, std.Env("OTEL_EXPORTER_OTLP_ENDPOINT"))
 	for i, p := range c.OIDC {
 		c.OIDC[i].secret = std.Env("BORDEREAU_OIDC_SECRET_" + strings.ToUpper(strings.ReplaceAll(p.Organisation, "-", "_")))

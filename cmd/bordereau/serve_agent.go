@@ -64,6 +64,7 @@ type agentParts struct {
 	mcp       string // governance's endpoint
 	sandboxes sandboxParts
 	metrics   *prometheus.Registry
+	traces    tracing
 	log       *slog.Logger
 }
 
@@ -79,7 +80,7 @@ func serveAgent(ctx context.Context, c config, p agentParts, open *closers) (*ht
 		return nil, err
 	}
 	tools, err := toolbox.New(toolbox.Config{
-		Minter: p.minter, Stamper: p.stamper, MCP: p.mcp, HTTP: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: time.Minute}},
+		Minter: p.minter, Stamper: p.stamper, MCP: p.mcp, HTTP: &http.Client{Transport: p.traces.client(&http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: time.Minute}, "governance call")},
 		Workspaces: p.sandboxes.workspaces, NoDoors: c.Sandbox.hosted(), Sandboxes: p.sandboxes.driver, Files: files, Uploads: p.library, Delivered: p.journal,
 		Renderer: paper, Log: p.log, Prefetch: true,
 	})
@@ -96,7 +97,7 @@ func serveAgent(ctx context.Context, c config, p agentParts, open *closers) (*ht
 	}
 	runner, err := turn.NewRunner(turn.Config{
 		Journal: p.journal, Buffer: buffer, Models: models, Toolbox: tools, Names: names{p.directory}, Log: p.log, NewID: uuid.NewString, Metrics: p.metrics,
-		Turns: c.Turns.Runners, Limits: turn.Limits{Steps: c.Turns.Steps, CostMicros: c.Turns.CostMicros, Wall: c.Turns.Deadline},
+		Tracer: p.traces.tracer("turn"), Turns: c.Turns.Runners, Limits: c.limits(),
 	})
 	if err != nil {
 		return nil, err
@@ -105,13 +106,17 @@ func serveAgent(ctx context.Context, c config, p agentParts, open *closers) (*ht
 		return nil, err
 	}
 	open.add(func() error { runner.Stop(); return nil })
+	desk, err := startSchedules(ctx, c, p, files, models, runner.Wake, open)
+	if err != nil {
+		return nil, err
+	}
 	signOn, err := newOIDC(c, p.directory)
 	if err != nil {
 		return nil, err
 	}
 	return httpapi.New(httpapi.Config{ //nolint:contextcheck // its handlers have the contexts of their requests
 		Guard: p.guard, SignIn: p.directory, Sessions: p.directory, People: p.directory, Keys: p.directory, OIDC: signOn, Conversations: p.journal, Turns: p.journal, Events: turn.Events{Journal: p.journal, Buffer: buffer}, Runner: runner,
-		Models: models, Files: files, Uploads: p.library, Log: p.log, Health: []httpapi.Health{{Name: "journal", Check: p.journal.Ping}},
+		Models: models, Files: files, Uploads: p.library, Schedules: desk, ScheduleRuns: desk, Sandboxes: sandboxStates{p.sandboxes.workspaces.manager}, Log: p.log, Metrics: p.metrics, Health: []httpapi.Health{{Name: "journal", Check: p.journal.Ping}},
 	})
 }
 

@@ -114,7 +114,9 @@ func TestAnswers(t *testing.T) {
 		{"error", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, "answered 500", false},
 		{"too many", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(429) }, "answered 429", false},
 		{"gone", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(410) }, "answered 410", true},
-		{"redirect", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect) }, "answered 307", true},
+		{"redirect", func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect)
+		}, "answered 307", true},
 		{"slow", func(_ http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body) // only then is the client's leaving noticed
 			select {
