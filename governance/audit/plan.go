@@ -41,10 +41,15 @@ func (p *planner) arg(v any) string {
 // plan chooses the index, the first that is likely to give the fewest candidates, and leaves the other conditions to the window.
 func plan(s Search, limit int) planned {
 	equal := []candidate{
-		{"turn", s.Turn, s.Turn != ""}, {"conversation", s.Conversation, s.Conversation != ""},
-		{"column", s.Column, s.Column != ""}, {"rule", s.Rule, s.Rule != ""}, {"subject", s.Subject, s.Subject != ""},
-		{"relation", s.Relation, s.Relation != ""}, {"outcome", strings.TrimSuffix(s.Outcome, Running), s.Outcome != ""},
-		{"decision", s.Decision, s.Decision != ""}, {"via", s.Via, s.Via != ""},
+		{"turn", s.Turn, s.Turn != ""},
+		{"conversation", s.Conversation, s.Conversation != ""},
+		{"column", s.Column, s.Column != ""},
+		{"rule", s.Rule, s.Rule != ""},
+		{"subject", s.Subject, s.Subject != ""},
+		{"relation", s.Relation, s.Relation != ""},
+		{"outcome", strings.TrimSuffix(s.Outcome, Running), s.Outcome != ""},
+		{"decision", s.Decision, s.Decision != ""},
+		{"via", s.Via, s.Via != ""},
 	}
 	var chosen candidate
 	var rest []candidate

@@ -227,7 +227,8 @@ func TestCompare(t *testing.T) {
 	}, http.StatusOK)
 	if d := cmp.Diff([]any{
 		object{"kind": "changed", "left": []any{"2", "b", nil}, "right": []any{"2", "b", ""}},
-		object{"kind": "added", "right": []any{"4", "d", nil}}, object{"kind": "removed", "left": []any{"3", "c", ""}},
+		object{"kind": "added", "right": []any{"4", "d", nil}},
+		object{"kind": "removed", "left": []any{"3", "c", ""}},
 	}, got["changes"]); d != "" || got["same"] != 1.0 {
 		t.Error(d, got["same"])
 	}
