@@ -173,7 +173,7 @@ func TestScriptHoldsHostileNames(t *testing.T) {
 	if n := strings.Count(script, "\nEND_OF_SQL\n"); n != 1 {
 		t.Errorf("the heredoc ends %d times:\n%s", n, script)
 	}
-	if strings.Contains(editRateProgram, "END_OF_") || strings.Contains(chartProgram, "END_OF_") || strings.Contains(vinsProgram, "END_OF_") {
+	if strings.Contains(editRateProgram, "END_OF_") || strings.Contains(chartProgram, "END_OF_") || strings.Contains(vinsProgram, "END_OF_") || strings.Contains(measureProgram, "END_OF_") {
 		t.Error("a program could end its heredoc")
 	}
 	if len(p.script("Claims Intake")) > 60<<10 {

@@ -159,6 +159,8 @@ func playFor(s slots) play {
 	switch {
 	case editRateRE.MatchString(s.text), editWords.MatchString(s.text) && humanWords.MatchString(s.text) && rateWords.MatchString(s.text):
 		return editRate{s}
+	case accuracyRE.MatchString(s.text), turnaroundRE.MatchString(s.text):
+		return measure{s}
 	case chartRE.MatchString(s.text):
 		return chart{s}
 	case reconcileRE.MatchString(s.text):

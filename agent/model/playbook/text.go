@@ -19,6 +19,8 @@ What I can do:
   "Reconcile all submissions from today against carrier guidelines and generate a report flagging discrepancies"
 - **Edit rate**: the share of extracted fields that a human edited, by field and day, as a workbook and a picture:
   "What percentage of extracted fields were edited by a human, per field per day, for June and July, for the Claims Intake workflow?"
+- **Extraction accuracy** by field and workflow, as a workbook and a picture: "How accurate was extraction by field and workflow in June and July?"
+- **Volumes and turn-around** of submissions, likewise: "Submission volumes and turn-around for this quarter"
 - **Check vehicles**: decode the vehicle schedule of a submission, or VINs that you name: "Check the vehicle schedule of submission S-1"
 - **Show a submission**: "Summarise submission S-1"
 - **List submissions** of a period, workflow or status: "List the submissions received this week"

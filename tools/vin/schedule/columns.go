@@ -75,6 +75,46 @@ func findHeader(rows [][]string) int {
 	return best
 }
 
+// continues is true for a second row of headings: it has headings of its own, and no vehicle stands in it.
+func continues(header, next []string) bool {
+	headings := 0
+	for i, c := range next {
+		if looksLikeVIN(strings.TrimSpace(c)) || yearIn(c) != 0 {
+			return false
+		}
+		above := ""
+		if i < len(header) {
+			above = header[i]
+		}
+		if _, sure := headingKind(c); sure > 0 {
+			headings++
+		} else if _, sure := headingKind(above + " " + c); sure > 0 && strings.TrimSpace(c) != "" {
+			headings++
+		}
+	}
+	return headings > 0
+}
+
+// joined is the headings of two rows as one. What a merged cell says in both is said once.
+func joined(above, below []string) []string {
+	out := make([]string, max(len(above), len(below)))
+	for i := range out {
+		var a, b string
+		if i < len(above) {
+			a = strings.TrimSpace(above[i])
+		}
+		if i < len(below) {
+			b = strings.TrimSpace(below[i])
+		}
+		// A group's heading, such as "Vehicle", says less than the one below it.
+		if _, sure := headingKind(b); a == b || sure == 2 {
+			a = ""
+		}
+		out[i] = strings.TrimSpace(a + " " + b)
+	}
+	return out
+}
+
 // rowAboveVINs is the row right above the first VIN if it has a text over that column: headings in words that aren't known here.
 func rowAboveVINs(rows [][]string) int {
 	for i, row := range rows[:min(len(rows), headerLooks)] {

@@ -97,7 +97,41 @@ func sheetRows(f *excelize.File, sheet string) ([][]string, error) {
 		}
 		out = append(out, cells[:min(len(cells), maxWidth)])
 	}
-	return out, in.Error()
+	if err := in.Error(); err != nil {
+		return nil, err
+	}
+	return out, unmerge(f, sheet, out)
+}
+
+// unmerge writes the value of merged cells into each of them: one make for ten tractors, one heading over two rows.
+func unmerge(f *excelize.File, sheet string, rows [][]string) error {
+	merged, err := f.GetMergeCells(sheet, true)
+	if err != nil {
+		return err
+	}
+	for _, m := range merged {
+		x0, y0, err := excelize.CellNameToCoordinates(m.GetStartAxis())
+		if err != nil {
+			return err
+		}
+		x1, y1, err := excelize.CellNameToCoordinates(m.GetEndAxis())
+		if err != nil {
+			return err
+		}
+		if y0 > len(rows) || x0 > len(rows[y0-1]) || x1 > maxWidth {
+			continue // nothing is written there
+		}
+		value := rows[y0-1][x0-1]
+		for y := y0; y <= min(y1, len(rows)); y++ {
+			for len(rows[y-1]) < x1 {
+				rows[y-1] = append(rows[y-1], "")
+			}
+			for x := x0; x <= x1; x++ {
+				rows[y-1][x-1] = value
+			}
+		}
+	}
+	return nil
 }
 
 // readCSV guesses the delimiter and the encoding.
@@ -179,6 +213,10 @@ func find(name, sheet string, rows [][]string, isMake func(string) bool) (*Sched
 	if h := findHeader(rows); h >= 0 {
 		s.Header, s.HeaderRow = rows[h], h+1
 		first = h + 1
+		if h+1 < len(rows) && continues(rows[h], rows[h+1]) {
+			s.Header = joined(rows[h], rows[h+1])
+			first++
+		}
 		body = rows[first:]
 	}
 	for _, r := range rows {
@@ -190,7 +228,7 @@ func find(name, sheet string, rows [][]string, isMake func(string) bool) (*Sched
 		return nil, &Error{File: name, Reason: "no column of VINs was found", Hint: formsHint}
 	}
 	for i, r := range body {
-		if !blankRow(r) && (at < len(r) && strings.TrimSpace(r[at]) != "" || describesVehicle(s, r)) {
+		if !blankRow(r) && !totals(r) && (at < len(r) && strings.TrimSpace(r[at]) != "" || describesVehicle(s, r)) {
 			s.Rows = append(s.Rows, Line{Number: first + i + 1, Cells: r})
 		}
 	}
@@ -204,6 +242,26 @@ func find(name, sheet string, rows [][]string, isMake func(string) bool) (*Sched
 func describesVehicle(s *Schedule, row []string) bool {
 	l := Line{Cells: row}
 	return yearIn(s.Cell(l, ColumnYear)) != 0 && s.Cell(l, ColumnMake) != ""
+}
+
+// totals is true for a row that sums up others: its first word says so, and no VIN stands in it.
+func totals(row []string) bool {
+	for _, c := range row {
+		if looksLikeVIN(c) {
+			return false
+		}
+	}
+	for _, c := range row {
+		if c = strings.ToLower(strings.TrimSpace(c)); c != "" {
+			word, _, _ := strings.Cut(c, " ")
+			switch strings.Trim(word, ":.,") {
+			case "total", "totals", "subtotal", "sub-total", "sum", "count", "grand":
+				return true
+			}
+			return false
+		}
+	}
+	return false
 }
 
 func blankRow(row []string) bool {

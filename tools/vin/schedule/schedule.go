@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"bordereau/tools/vin"
 )
@@ -82,8 +83,13 @@ func (s *Schedule) VINRows() []vin.Row {
 	return out
 }
 
-// yearIn reads a model year: 2019, 2019.0, '19 or 19.
+// yearIn reads a model year: 2019, 2019.0, '19 or 19, or a date in that year written as text.
 func yearIn(s string) int {
+	for _, form := range []string{time.DateOnly, "2006-01-02 15:04:05", "1/2/2006", "1/2/06", "1-2-2006", "January 2, 2006", "2-Jan-2006"} {
+		if t, err := time.Parse(form, strings.TrimSpace(s)); err == nil {
+			return t.Year()
+		}
+	}
 	s = strings.TrimSuffix(strings.TrimLeft(strings.TrimSpace(s), "'’`"), ".0")
 	n, err := strconv.Atoi(s)
 	switch {
