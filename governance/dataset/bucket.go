@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
 	"gocloud.dev/blob"
+	"gocloud.dev/gcerrors"
 	"golang.org/x/sync/errgroup"
 
 	"bordereau/governance/dataset/generation"
@@ -62,9 +64,18 @@ func (r remote) uploadOne(ctx context.Context, org, dir, path string) error {
 // errHash says that an object isn't what was published.
 var errHash = errors.New("the object in the bucket does not have the published hash")
 
-// ensure makes sure that a file is in the organisation's folder, fetching it if there is a bucket. Two that fetch the same file do no
-// harm: each writes its own and the last rename wins, over the same bytes.
-func (r remote) ensure(ctx context.Context, org, dir string, f generation.Built) (err error) {
+// ensure makes sure that a file and its log are in the organisation's folder, fetching them if there is a bucket.
+func (r remote) ensure(ctx context.Context, org, dir string, f generation.Built) error {
+	if f.Log != nil {
+		if err := r.ensureOne(ctx, org, dir, *f.Log); err != nil {
+			return err
+		}
+	}
+	return r.ensureOne(ctx, org, dir, f)
+}
+
+// ensureOne fetches a file that several generations share once, and links it.
+func (r remote) ensureOne(ctx context.Context, org, dir string, f generation.Built) error {
 	target := filepath.Join(dir, f.Path)
 	info, err := os.Stat(target)
 	if err == nil && info.Size() == f.Bytes {
@@ -73,7 +84,31 @@ func (r remote) ensure(ctx context.Context, org, dir string, f generation.Built)
 	if r.bucket == nil {
 		return errors.Join(err, fmt.Errorf("%s is gone or has another size", f.Path))
 	}
-	in, err := r.bucket.NewReader(ctx, r.key(org, f.Path), nil)
+	if f.Object == "" {
+		return r.fetch(ctx, r.key(org, f.Path), target, f)
+	}
+	shared := filepath.Join(dir, sharedFolder, f.SHA256)
+	if err := r.fetch(ctx, r.key(org, f.Object), shared, f); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(target), 0o700); err != nil {
+		return err
+	}
+	if err := os.Link(shared, target); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
+}
+
+// sharedFolder keeps what several generations of an organisation share, by hash, while one of them is here.
+const sharedFolder = "shared"
+
+// fetch gets an object, unless it is there. Two that fetch the same do no harm: each writes its own and the last rename wins, over the same bytes.
+func (r remote) fetch(ctx context.Context, key, target string, f generation.Built) (err error) {
+	if info, err := os.Stat(target); err == nil && info.Size() == f.Bytes {
+		return nil
+	}
+	in, err := r.bucket.NewReader(ctx, key, nil)
 	if err != nil {
 		return fmt.Errorf("fetching %s: %w", f.Path, err)
 	}
@@ -101,14 +136,29 @@ func (r remote) ensure(ctx context.Context, org, dir string, f generation.Built)
 	return os.Rename(tmp.Name(), target)
 }
 
-// remove takes files out of the bucket.
-func (r remote) remove(ctx context.Context, org string, files map[string]generation.Built) error {
+// remove takes a generation's files out of the bucket, but for those that other generations share.
+func (r remote) remove(ctx context.Context, org string, g generationRow, others []generationRow) error {
 	if r.bucket == nil {
 		return nil
 	}
-	for _, f := range files {
-		if err := r.bucket.Delete(ctx, r.key(org, f.Path)); err != nil {
-			return fmt.Errorf("removing %s from the bucket: %w", f.Path, err)
+	shared := map[string]bool{}
+	for _, o := range others {
+		for _, f := range o.manifest.Files {
+			shared[objectOf(f)] = o.id != g.id || shared[objectOf(f)]
+		}
+	}
+	for _, f := range g.manifest.Files {
+		objects := []string{objectOf(f)}
+		if f.Log != nil {
+			objects = append(objects, f.Log.Path)
+		}
+		for _, object := range objects {
+			if shared[object] {
+				continue
+			}
+			if err := r.bucket.Delete(ctx, r.key(org, object)); err != nil && gcerrors.Code(err) != gcerrors.NotFound {
+				return fmt.Errorf("removing %s from the bucket: %w", object, err)
+			}
 		}
 	}
 	return nil

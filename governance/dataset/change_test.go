@@ -23,7 +23,13 @@ func everything(t *testing.T, s *dataset.Store, profile string) map[string][]str
 // Each change touches rows of several relations; after each one the file must hold exactly what a build from the facts alone gives.
 func TestChangesEqualARebuild(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t, t.TempDir())
+	t.Run("files of their own", func(t *testing.T) { t.Parallel(); changesEqualARebuild(t, 0) })
+	t.Run("logs", func(t *testing.T) { t.Parallel(); changesEqualARebuild(t, 1) })
+}
+
+func changesEqualARebuild(t *testing.T, growAbove int64) {
+	t.Helper()
+	s, _ := openGrowing(t, t.TempDir(), growAbove)
 	importFile(t, s, sample(t, t.TempDir(), 6))
 	changes := map[string]string{
 		"1 an edit by a rule, then the same by a person": `{"type":"edit","id":"E-9","field_id":"F-R-D-2-0-3-vin","from":"a","to":"b","by":"rules","source":"rule","at":"2026-08-01T00:00:00Z"}

@@ -18,7 +18,7 @@ func Profiles() []string { return []string{Standard, Full} }
 type Pinned struct {
 	Path       string // of the file, unique for ever: nothing else is ever found under this name
 	Generation string // such as "000012-5f0c2a9be1d4", what an answer cites
-	SHA256     string // of the file, in hex
+	SHA256     string // of the file, in hex; of its hash and its log's, when changes lie beside it in a log
 	Profile    string
 }
 

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -30,8 +31,12 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	if len(os.Args) > 4 && os.Args[1] == "test-importer" {
-		os.Exit(importer(os.Args[2], os.Args[3], os.Args[4]))
+	if len(os.Args) > 5 && os.Args[1] == "test-importer" {
+		growAbove, err := strconv.ParseInt(os.Args[5], 10, 64)
+		if err != nil {
+			os.Exit(2)
+		}
+		os.Exit(importer(os.Args[2], os.Args[3], os.Args[4], growAbove))
 	}
 	os.Exit(m.Run())
 }
@@ -47,12 +52,18 @@ func builder(t testing.TB) dataset.Command {
 
 func open(t testing.TB, dir string) (*dataset.Store, *sql.DB) {
 	t.Helper()
+	return openGrowing(t, dir, 0)
+}
+
+// openGrowing opens a store where small imports into files of growAbove bytes or more grow a log.
+func openGrowing(t testing.TB, dir string, growAbove int64) (*dataset.Store, *sql.DB) {
+	t.Helper()
 	db, dialect, err := migrations.Open(t.Context(), filepath.Join(dir, "governance.db"), migrations.Governance)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	s, err := dataset.Open(dataset.Config{Dir: dir, DB: db, Dialect: dialect, Logger: slog.New(slog.DiscardHandler), Now: time.Now, Builder: builder(t)})
+	s, err := dataset.Open(dataset.Config{Dir: dir, DB: db, Dialect: dialect, Logger: slog.New(slog.DiscardHandler), Now: time.Now, Builder: builder(t), GrowAbove: growAbove})
 	if err != nil {
 		t.Fatal(err)
 	}

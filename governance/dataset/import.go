@@ -134,6 +134,12 @@ func (s *Store) buildOnce(ctx context.Context, org, dir string, job generation.J
 			}
 		}
 		job.Full, job.Standard = filepath.Join(dir, prev.manifest.Files[Full].Path), filepath.Join(dir, prev.manifest.Files[Standard].Path)
+		if s.growable(prev, job) {
+			if job.Full, job.Standard, err = s.twins(dir, prev); err != nil {
+				return outcome{}, s.unavailable("the files to build on can't be made ready", err)
+			}
+			job.Grow = true
+		}
 	}
 	if job.Mode != generation.Import && current == 0 {
 		return outcome{}, &fault.Error{Code: fault.NotFound, Component: "dataset", Message: "this organisation has no data yet"}
@@ -144,6 +150,9 @@ func (s *Store) buildOnce(ctx context.Context, org, dir string, job generation.J
 		}
 	}
 	built, err := s.runBuilder(ctx, job)
+	if err == nil && built.Overgrown {
+		built, err = s.outgrow(ctx, dir, prev, job)
+	}
 	if err != nil {
 		return outcome{}, err
 	}
@@ -153,7 +162,13 @@ func (s *Store) buildOnce(ctx context.Context, org, dir string, job generation.J
 	if !built.Changed {
 		return outcome{row: prev, built: built}, nil
 	}
+	if err := linkBases(dir, prev, &built); err != nil {
+		return outcome{}, s.unavailable("the new generation can't be put in place; nothing changed", err)
+	}
 	row, err := s.publish(ctx, org, dir, prev, built)
+	if err == nil {
+		s.readyTwins(ctx, org, dir, row)
+	}
 	return outcome{row: row, built: built}, err
 }
 
@@ -181,7 +196,7 @@ func (s *Store) factFolders(ctx context.Context, org, dir string) ([]string, err
 // Until that transaction commits nothing has happened; after it everything has.
 func (s *Store) publish(ctx context.Context, org, dir string, prev generationRow, built generation.Result) (generationRow, error) {
 	row := generationRow{seq: prev.seq + 1, createdAt: s.cfg.Now().UnixMicro()}
-	row.id = fmt.Sprintf("%06d-%s", row.seq, built.Standard.SHA256[:12])
+	row.id = fmt.Sprintf("%06d-%s", row.seq, built.Standard.Sum()[:12])
 	row.manifest = manifest{Files: map[string]generation.Built{}, Relations: built.Relations}
 	if built.Churn > 0 {
 		row.manifest.Churn = prev.manifest.Churn + built.Churn
@@ -193,6 +208,11 @@ func (s *Store) publish(ctx context.Context, org, dir string, prev generationRow
 	for profile, f := range map[string]generation.Built{Full: built.Full, Standard: built.Standard} {
 		rel := filepath.Join(place, profile+".duckdb")
 		files[f.Path] = generation.Built{Path: rel}
+		if f.Log != nil {
+			log := *f.Log
+			files[log.Path] = generation.Built{Path: rel + generation.LogSuffix}
+			log.Path, f.Log = rel+generation.LogSuffix, &log
+		}
 		f.Path = rel
 		row.manifest.Files[profile] = f
 	}
@@ -211,7 +231,7 @@ func (s *Store) publish(ctx context.Context, org, dir string, prev generationRow
 		return row, err
 	}
 	for _, f := range row.manifest.Files {
-		uploads = append(uploads, f)
+		uploads = append(uploads, newFiles(f)...)
 	}
 	if err := s.remote.upload(ctx, org, dir, append(uploads, facts...)); err != nil {
 		return row, s.unavailable("the new generation can't be put into the bucket; nothing changed", err)

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,7 +19,7 @@ import (
 )
 
 // importer is the process that the kill test kills: it imports one file and says so.
-func importer(dir, org, path string) int {
+func importer(dir, org, path string, growAbove int64) int {
 	ctx := context.Background()
 	fail := func(err error) int {
 		fmt.Fprintln(os.Stderr, err)
@@ -34,7 +35,7 @@ func importer(dir, org, path string) int {
 	}
 	s, err := dataset.Open(dataset.Config{
 		Dir: dir, DB: db, Dialect: dialect, Logger: slog.New(slog.DiscardHandler), Now: time.Now,
-		Builder: dataset.Command{Path: self, Args: []string{"dataset-builder"}},
+		Builder: dataset.Command{Path: self, Args: []string{"dataset-builder"}}, GrowAbove: growAbove,
 	})
 	if err != nil {
 		return fail(err)
@@ -51,33 +52,52 @@ func importer(dir, org, path string) int {
 
 func check(t *testing.T, p dataset.Pinned) {
 	t.Helper()
-	data, err := os.ReadFile(p.Path)
-	if err != nil {
-		t.Fatal(err)
+	sum := hashOf(t, p.Path)
+	if _, err := os.Stat(p.Path + ".wal"); err == nil {
+		both := sha256.Sum256([]byte(sum + hashOf(t, p.Path+".wal")))
+		sum = hex.EncodeToString(both[:])
 	}
-	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != p.SHA256 {
+	if sum != p.SHA256 {
 		t.Errorf("%s doesn't have the hash it was published with", p.Generation)
-	}
-	if info, err := os.Stat(p.Path); err != nil || info.Mode().Perm() != 0o444 {
-		t.Errorf("%s: %v %v", p.Path, info.Mode(), err)
 	}
 }
 
-// An importer and its builder are killed at every tenth of their life; each time the last good generation is there, whole,
-// and the same import then goes through.
+func hashOf(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o444 {
+		t.Errorf("%s: %v %v", path, info.Mode(), err)
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// An importer and its builder are killed again and again, at every tenth of their life and at random; each time the last good generation is
+// there, whole, and the same import then goes through.
 func TestKilledImportsLeaveTheLastGeneration(t *testing.T) {
 	t.Parallel()
+	t.Run("files of their own", func(t *testing.T) { t.Parallel(); killImports(t, 0) })
+	t.Run("logs", func(t *testing.T) { t.Parallel(); killImports(t, 1) })
+}
+
+func killImports(t *testing.T, growAbove int64) {
+	t.Helper()
 	dir := t.TempDir()
-	s, _ := open(t, dir)
+	s, _ := openGrowing(t, dir, growAbove)
 	importFile(t, s, sample(t, t.TempDir(), 2))
-	before := ask(t, s, dataset.Standard, "SELECT count(*), count(DISTINCT submission_id) FROM extracted_fields")
+	importFile(t, s, write(t, "edit.ndjson", `{"type":"edit","id":"E-k","field_id":"F-R-D-1-0-3-vin","from":"a","to":"b","by":"kim","source":"human","at":"2026-08-01T00:00:00Z"}`))
+	const count = "SELECT count(*), count(DISTINCT submission_id), count(*) FILTER (edited) FROM extracted_fields"
+	before := ask(t, s, dataset.Standard, count)
 	next := sample(t, t.TempDir(), 12)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	run := func(org string, kill time.Duration) (took time.Duration, finished bool) {
-		cmd := exec.CommandContext(t.Context(), self, "test-importer", dir, org, next)
+		cmd := exec.CommandContext(t.Context(), self, "test-importer", dir, org, next, fmt.Sprint(growAbove))
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		began := time.Now()
 		if err := cmd.Start(); err != nil {
@@ -97,11 +117,13 @@ func TestKilledImportsLeaveTheLastGeneration(t *testing.T) {
 		return time.Since(began), err == nil
 	}
 	life, _ := run("other", 0)
-	const points = 20
+	points := make([]time.Duration, 0, 20)
+	for i := range 10 {
+		points = append(points, life*time.Duration(i+1)/10, time.Duration(rand.Int64N(int64(life))))
+	}
 	killed := 0
-	for i := 1; i <= points; i++ {
-		_, finished := run("acme", life*time.Duration(i)/points|time.Duration(i%2))
-		if finished {
+	for i, at := range points {
+		if _, finished := run("acme", at|time.Duration(i%2)); finished {
 			break
 		}
 		killed++
@@ -110,7 +132,7 @@ func TestKilledImportsLeaveTheLastGeneration(t *testing.T) {
 			t.Fatalf("after kill %d: %v", i, err)
 		}
 		check(t, p)
-		got := ask(t, s, dataset.Standard, "SELECT count(*), count(DISTINCT submission_id) FROM extracted_fields")
+		got := ask(t, s, dataset.Standard, count)
 		release()
 		if got[0] == before[0] {
 			continue
@@ -125,9 +147,9 @@ func TestKilledImportsLeaveTheLastGeneration(t *testing.T) {
 	}
 	t.Logf("killed %d of an import that takes %v", killed, life)
 	importFile(t, s, next)
-	want(t, ask(t, s, dataset.Standard, "SELECT count(*) FROM submissions"), "12")
+	want(t, ask(t, s, dataset.Standard, "SELECT count(*), (SELECT count(*) FROM field_edits WHERE edit_id = 'E-k') FROM submissions"), "12|1")
 	left, err := os.ReadDir(filepath.Join(dir, "orgs", "acme", "generations"))
-	if err != nil || len(left) > 3 {
+	if err != nil || len(left) > 4 {
 		t.Errorf("%d generations on disk, %v", len(left), err)
 	}
 	if left, err := os.ReadDir(filepath.Join(dir, "orgs", "acme", "building")); err != nil || len(left) != 0 {

@@ -60,9 +60,14 @@ func (s *Store) pinRow(ctx context.Context, org, profile string, find func() (ge
 		}
 		release, err := s.hold(folder)
 		if err == nil {
+			err = s.lease(ctx, org, g.id)
+		}
+		if err == nil {
 			if err = s.remote.ensure(ctx, org, dir, file); err == nil {
-				return Pinned{Path: path, Generation: g.id, SHA256: file.SHA256, Profile: profile}, release, nil
+				return Pinned{Path: path, Generation: g.id, SHA256: file.Sum(), Profile: profile}, release, nil
 			}
+		}
+		if release != nil {
 			release()
 		}
 		if ctx.Err() != nil {

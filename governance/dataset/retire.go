@@ -6,8 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/sys/unix"
+
+	"bordereau/governance/dataset/generation"
 )
 
 // published marks a generation's folder as one that was published, so that no sweep takes it for a leftover, even one
@@ -30,8 +33,12 @@ func (s *Store) Retire(ctx context.Context, org string, keep int) (Retired, erro
 	if err != nil {
 		return gone, s.unavailable("the generations can't be listed", err)
 	}
-	for i, g := range rows {
-		if i < max(keep, 1) {
+	for i := len(rows) - 1; i >= max(keep, 1); i-- { // oldest first: what it shares with later ones goes with the last of them
+		g := rows[i]
+		if leased, err := s.ledger.leased(ctx, org, g.id, s.holder, s.cfg.Now()); err != nil {
+			return gone, s.unavailable("the leases can't be looked up", err)
+		} else if leased {
+			gone.Pinned = append(gone.Pinned, g.id)
 			continue
 		}
 		folder := filepath.Join(dir, "generations", g.id)
@@ -45,7 +52,7 @@ func (s *Store) Retire(ctx context.Context, org string, keep int) (Retired, erro
 		}
 		err = s.ledger.retire(ctx, org, g.seq, s.cfg.Now())
 		if err == nil {
-			err = errors.Join(os.RemoveAll(folder), s.remote.remove(ctx, org, g.manifest.Files))
+			err = errors.Join(os.RemoveAll(folder), s.remote.remove(ctx, org, g, rows))
 		}
 		if lock != nil {
 			err = errors.Join(err, lock.Close())
@@ -55,10 +62,19 @@ func (s *Store) Retire(ctx context.Context, org string, keep int) (Retired, erro
 		}
 		gone.Generations = append(gone.Generations, g.id)
 		for _, f := range g.manifest.Files {
-			gone.Bytes += f.Bytes
+			gone.Bytes += sizeOf(f)
 		}
+		rows = slices.Delete(rows, i, i+1)
 	}
 	return gone, nil
+}
+
+// sizeOf is what a profile's files of their own take.
+func sizeOf(f generation.Built) (n int64) {
+	for _, one := range newFiles(f) {
+		n += one.Bytes
+	}
+	return n
 }
 
 // markPublished makes the marker of a published generation. That it failed is mended by the next sweep.
@@ -79,6 +95,9 @@ func (s *Store) sweep(ctx context.Context, org, dir string) error {
 	if err := os.RemoveAll(filepath.Join(dir, "building")); err != nil {
 		return s.unavailable("leftovers can't be removed", err)
 	}
+	if err := sweepShared(dir); err != nil {
+		return s.unavailable("leftovers can't be removed", err)
+	}
 	known, err := s.ledger.ids(ctx, org)
 	if err != nil {
 		return s.unavailable("the generations can't be listed", err)
@@ -93,6 +112,25 @@ func (s *Store) sweep(ctx context.Context, org, dir string) error {
 			if err := s.sweepOne(ctx, dir, kind, e.Name(), known); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// sweepShared removes shared files that no generation here is linked to any more.
+func sweepShared(dir string) error {
+	entries, err := os.ReadDir(filepath.Join(dir, sharedFolder))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		path := filepath.Join(dir, sharedFolder, e.Name())
+		var st unix.Stat_t
+		if err := unix.Stat(path, &st); err != nil || st.Nlink > 1 {
+			continue
+		}
+		if err := os.Remove(path); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
 	"gocloud.dev/blob"
 
 	"bordereau/governance/dataset/generation"
@@ -31,6 +32,8 @@ type Config struct {
 	Bucket   *blob.Bucket // where replicas share everything; Dir is then a cache. The caller closes it
 	Threads  int          // of a builder; 0: 2
 	MemoryMB int          // of a builder's working tables, before they go to disk; 0: 2048
+	// GrowAbove is how many bytes a file must have for small imports to leave it as it is and grow a log beside it; 0: 32 MiB.
+	GrowAbove int64
 }
 
 // Command starts a program.
@@ -45,10 +48,12 @@ type Store struct {
 	cfg    Config
 	ledger ledger
 	remote remote
+	holder string // this process, among those that hold leases
 
-	mu    sync.Mutex
-	turns map[string]chan struct{} // by organisation: whose turn it is to build
-	pins  map[string]*pin          // by folder of a generation
+	mu     sync.Mutex
+	leases map[string]time.Time     // by generation's folder: until when this process's lease is good
+	turns  map[string]chan struct{} // by organisation: whose turn it is to build
+	pins   map[string]*pin          // by folder of a generation
 }
 
 // Open returns the store in cfg.Dir.
@@ -70,7 +75,10 @@ func Open(cfg Config) (*Store, error) {
 	if cfg.MemoryMB == 0 {
 		cfg.MemoryMB = 2048
 	}
-	return &Store{cfg: cfg, ledger: ledger{cfg.DB}, remote: remote{cfg.Bucket}, turns: map[string]chan struct{}{}, pins: map[string]*pin{}}, nil
+	if cfg.GrowAbove == 0 {
+		cfg.GrowAbove = 32 << 20
+	}
+	return &Store{cfg: cfg, ledger: ledger{cfg.DB}, remote: remote{cfg.Bucket}, holder: uuid.NewString(), leases: map[string]time.Time{}, turns: map[string]chan struct{}{}, pins: map[string]*pin{}}, nil
 }
 
 var orgName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)

@@ -25,10 +25,12 @@ type build struct {
 	conn      *sql.Conn
 	empty     bool // there is nothing yet
 	onlyEdits bool
+	aligned   bool // the rows of extracted_fields that change lie in both files at the same places
 	affected  int64
 	staged    [5]int64
 	counts    [5]Counts
 	problems  []record.Problem
+	twins     map[string]written
 	millis    map[string]int64
 	last      time.Time
 }
@@ -59,10 +61,17 @@ func Run(ctx context.Context, job Job) (res Result, err error) {
 		fmt.Sprintf("SET threads=%d", max(job.Threads, 1)),
 		fmt.Sprintf("SET memory_limit='%dMB'", max(job.MemoryMB, 256)),
 		"SET wal_autocheckpoint='1TB'", // one checkpoint, at the end
+		// Rows are fetched by thousands of row ids at a time. Without this DuckDB gives a scan no more than the smallest and largest of them.
+		"SET dynamic_or_filter_threshold=100000",
 		"SET TimeZone='UTC'",
 		"SET autoinstall_known_extensions=false", "SET autoload_known_extensions=false",
 	} {
 		if err := b.exec(ctx, q); err != nil {
+			return res, err
+		}
+	}
+	if job.Grow {
+		if err := b.growSettings(ctx); err != nil {
 			return res, err
 		}
 	}
@@ -75,6 +84,8 @@ func Run(ctx context.Context, job Job) (res Result, err error) {
 	switch job.Mode {
 	case Import:
 		res, err = b.runImport(ctx)
+	case Fold:
+		res, err = b.runFold(ctx)
 	case Compact:
 		res, err = b.runCompact(ctx)
 	case Rebuild:
@@ -87,20 +98,18 @@ func Run(ctx context.Context, job Job) (res Result, err error) {
 }
 
 func (b *build) runImport(ctx context.Context) (Result, error) {
-	var copies errgroup.Group // of the last generation's files, while the import is read
-	for _, c := range [][2]string{{b.job.Full, fullFile}, {b.job.Standard, standardFile}} {
-		if !b.empty {
-			copies.Go(func() error { return copyFile(c[0], filepath.Join(b.job.Dir, c[1])) })
-		}
-	}
+	wait := b.copyBoth() // while the import is read
 	err := b.stageFiles(ctx)
 	b.mark("read")
-	if err := errors.Join(err, copies.Wait()); err != nil {
+	if err := errors.Join(err, wait()); err != nil {
 		return Result{}, err
 	}
 	b.mark("copy")
 	if len(b.problems) > 0 {
 		return Result{Problems: b.problems}, nil
+	}
+	if err := b.watchTwins(); err != nil {
+		return Result{}, err
 	}
 	if err := b.attach(ctx); err != nil {
 		return Result{}, err
@@ -155,6 +164,9 @@ func (b *build) apply(ctx context.Context) (changed bool, err error) {
 	if err := b.maskFields(ctx); err != nil {
 		return false, err
 	}
+	if err := b.align(ctx); err != nil {
+		return false, err
+	}
 	b.mark("derive")
 	err = b.both(ctx, func(ctx context.Context, conn *sql.Conn, catalog string) error {
 		// One transaction: each would cost a sync.
@@ -183,7 +195,7 @@ func (b *build) write(ctx context.Context, conn *sql.Conn, catalog string, r rel
 	}
 	if !b.empty {
 		where := r.key + " IN (SELECT " + r.key + " FROM n_" + r.name + ")"
-		if r.name == "extracted_fields" && catalog == "f" {
+		if r.name == "extracted_fields" && (catalog == "f" || b.aligned) {
 			where = "rowid IN (SELECT rid FROM old_field WHERE field_id IN (SELECT field_id FROM n_extracted_fields))"
 		}
 		if r.cells { // a row may have gone from one table to another
@@ -218,8 +230,8 @@ func (b *build) both(ctx context.Context, work func(ctx context.Context, conn *s
 
 // attach opens the two files, and makes their tables when they are new.
 func (b *build) attach(ctx context.Context) error {
-	for catalog, name := range map[string]string{"f": fullFile, "m": standardFile} {
-		if err := b.exec(ctx, "ATTACH "+literal(filepath.Join(b.job.Dir, name))+" AS "+catalog); err != nil {
+	for catalog, path := range b.paths() {
+		if err := b.exec(ctx, "ATTACH "+literal(path)+" AS "+catalog); err != nil {
 			return err
 		}
 		if !b.empty {
@@ -239,6 +251,30 @@ func (b *build) attach(ctx context.Context) error {
 	}
 	b.mark("attach")
 	return nil
+}
+
+// paths are the files that the build writes, by catalog.
+func (b *build) paths() map[string]string {
+	if b.job.Grow {
+		return map[string]string{"f": b.job.Full, "m": b.job.Standard}
+	}
+	return map[string]string{"f": filepath.Join(b.job.Dir, fullFile), "m": filepath.Join(b.job.Dir, standardFile)}
+}
+
+// copyBoth begins to copy the last generation's files and logs, and returns what waits for that.
+func (b *build) copyBoth() (wait func() error) {
+	var copies errgroup.Group
+	for from, name := range map[string]string{b.job.Full: fullFile, b.job.Standard: standardFile} {
+		if b.empty || b.job.Grow {
+			break
+		}
+		to := filepath.Join(b.job.Dir, name)
+		copies.Go(func() error { return copyFile(from, to) })
+		if _, err := os.Stat(from + LogSuffix); err == nil {
+			copies.Go(func() error { return copyFile(from+LogSuffix, to+LogSuffix) })
+		}
+	}
+	return copies.Wait
 }
 
 func copyFile(from, to string) (err error) {

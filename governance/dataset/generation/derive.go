@@ -18,8 +18,9 @@ func (b *build) derive(ctx context.Context) error {
 		`CREATE OR REPLACE TABLE n_documents AS SELECT id AS document_id, submission_id, document_type, filename, media_type, pages, bytes, sha256, received_at
 			FROM c_document ORDER BY received_at, id`,
 		// What rows and fields repeat of their document and submission.
+		`CREATE OR REPLACE TABLE ctx_doc AS SELECT document_id FROM c_row UNION SELECT document_id FROM c_field UNION SELECT document_id FROM old_field UNION SELECT document_id FROM old_row UNION FROM aff_doc`,
 		`CREATE OR REPLACE TABLE ctx AS WITH d AS (SELECT document_id, submission_id, document_type FROM n_documents UNION ALL
-				SELECT document_id, submission_id, document_type FROM f.documents WHERE document_id NOT IN (SELECT document_id FROM n_documents)),
+				SELECT document_id, submission_id, document_type FROM f.documents WHERE document_id IN (FROM ctx_doc) AND document_id NOT IN (SELECT document_id FROM n_documents)),
 			s AS (SELECT submission_id, workflow FROM n_submissions UNION ALL
 				SELECT submission_id, workflow FROM f.submissions WHERE submission_id NOT IN (SELECT submission_id FROM n_submissions))
 			SELECT d.document_id, d.submission_id, d.document_type, s.workflow FROM d JOIN s USING (submission_id)`,

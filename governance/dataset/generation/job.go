@@ -1,16 +1,20 @@
 package generation
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+
 	"bordereau/governance/dataset/record"
 )
 
 // Job is what the builder process is told, as JSON on its standard input.
 type Job struct {
-	Mode      string   `json:"mode"` // "import", "compact" or "rebuild"
+	Mode      string   `json:"mode"` // "import", "fold", "compact" or "rebuild"
 	Dir       string   `json:"dir"`  // an empty folder to build in
 	Key       []byte   `json:"key"`  // the organisation's, for masks that join
 	Full      string   `json:"full"` // the files to start from, "" for none
 	Standard  string   `json:"standard"`
+	Grow      bool     `json:"grow"`      // of an import: the two are the builder's own twins of what was published; only their logs may grow
 	Files     []Input  `json:"files"`     // of an import
 	Facts     []string `json:"facts"`     // of a rebuild: the folders of facts, oldest first
 	Documents string   `json:"documents"` // the folder that keeps documents' files by hash
@@ -21,6 +25,7 @@ type Job struct {
 // The modes.
 const (
 	Import  = "import"
+	Fold    = "fold" // the same data, with what the logs hold taken into the files
 	Compact = "compact"
 	Rebuild = "rebuild"
 )
@@ -43,8 +48,9 @@ type Result struct {
 	Full      Built             `json:"full"`
 	Standard  Built             `json:"standard"`
 	Facts     []Built           `json:"facts"`
-	Stored    string            `json:"stored"` // a file with a JSON line for each document that came with its bytes
-	Millis    map[string]int64  `json:"millis"` // by step
+	Overgrown bool              `json:"overgrown,omitempty"` // the changes don't fit a log: the same import must go without Grow
+	Stored    string            `json:"stored"`              // a file with a JSON line for each document that came with its bytes
+	Millis    map[string]int64  `json:"millis"`              // by step
 	Error     string            `json:"error,omitempty"`
 }
 
@@ -61,6 +67,22 @@ type Built struct {
 	SHA256 string `json:"sha256"`
 	Bytes  int64  `json:"bytes"`
 	Rows   int64  `json:"rows,omitempty"`
+	// Log lies beside the file, as DuckDB's write-ahead log, and holds what changed since the file was written.
+	Log *Built `json:"log,omitempty"`
+	// Object is where a bucket has the file when several generations share it; "": at Path.
+	Object string `json:"object,omitempty"`
+}
+
+// LogSuffix is what DuckDB adds to a file's name for its log.
+const LogSuffix = ".wal"
+
+// Sum identifies the content: the file's hash, or that of its and its log's hashes one after the other.
+func (b Built) Sum() string {
+	if b.Log == nil {
+		return b.SHA256
+	}
+	both := sha256.Sum256([]byte(b.SHA256 + b.Log.SHA256))
+	return hex.EncodeToString(both[:])
 }
 
 // Stored is one document whose file is kept.

@@ -9,6 +9,21 @@ import (
 	"bordereau/governance/dataset/record"
 )
 
+// runFold copies both files and takes what their logs hold into them.
+func (b *build) runFold(ctx context.Context) (Result, error) {
+	if b.empty {
+		return Result{}, fmt.Errorf("there is nothing to fold")
+	}
+	if err := b.copyBoth()(); err != nil {
+		return Result{}, err
+	}
+	b.mark("copy")
+	if err := b.attach(ctx); err != nil {
+		return Result{}, err
+	}
+	return b.seal(ctx, Result{Changed: true, Counts: b.countsByName()})
+}
+
 // runCompact writes both files anew, in order and without the gaps that replaced rows leave.
 func (b *build) runCompact(ctx context.Context) (Result, error) {
 	if b.empty {

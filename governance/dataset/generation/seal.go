@@ -17,15 +17,17 @@ import (
 	"bordereau/governance/dataset/record"
 )
 
-// seal makes both files final: written out, closed, never to be changed, counted and hashed.
+// seal makes both files final: written out, closed, never to be changed, counted and hashed. Of twins the logs are.
 func (b *build) seal(ctx context.Context, res Result) (Result, error) {
-	err := b.both(ctx, func(ctx context.Context, conn *sql.Conn, catalog string) error {
-		return execOn(ctx, conn, "CHECKPOINT "+catalog)
-	})
-	if err != nil {
-		return Result{}, err
+	if !b.job.Grow {
+		err := b.both(ctx, func(ctx context.Context, conn *sql.Conn, catalog string) error {
+			return execOn(ctx, conn, "CHECKPOINT "+catalog)
+		})
+		if err != nil {
+			return Result{}, err
+		}
+		b.mark("checkpoint")
 	}
-	b.mark("checkpoint")
 	res.Relations = map[string]int64{}
 	for _, r := range relations() {
 		n, err := b.count(ctx, "SELECT count(*) FROM f."+r.name)
@@ -46,10 +48,13 @@ func (b *build) seal(ctx context.Context, res Result) (Result, error) {
 			return Result{}, err
 		}
 	}
+	if b.job.Grow {
+		return b.sealLogs(res)
+	}
 	var group errgroup.Group
 	group.Go(func() (err error) { res.Full, err = finish(filepath.Join(b.job.Dir, fullFile)); return err })
 	group.Go(func() (err error) { res.Standard, err = finish(filepath.Join(b.job.Dir, standardFile)); return err })
-	err = group.Wait()
+	err := group.Wait()
 	b.mark("hash")
 	return res, err
 }
