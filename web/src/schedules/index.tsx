@@ -1,11 +1,17 @@
-import { Page } from '../parts/Page';
-import { Empty } from '../parts/States';
+import { Route, Switch } from 'wouter';
+import { Edit, New } from './Edit';
+import { List } from './List';
+import { One } from './One';
+import './schedules.css';
 
 // Everything below /schedules.
 export default function Schedules() {
   return (
-    <Page title="Schedules">
-      <Empty title="Nothing here yet" />
-    </Page>
+    <Switch>
+      <Route path="/schedules/new" component={New} />
+      <Route path="/schedules/:id/edit">{({ id }) => <Edit id={id} />}</Route>
+      <Route path="/schedules/:id">{({ id }) => <One id={id} />}</Route>
+      <Route component={List} />
+    </Switch>
   );
 }
