@@ -151,7 +151,7 @@ func TestKillTableIsLarge(t *testing.T) {
 	said, _ := only.Stderr.(*strings.Builder)
 	_, text, _ := strings.Cut(said.String(), "points passed: ")
 	var passed int
-	if _, err := fmt.Sscan(text, &passed); err != nil || passed*len(blows) < tableMin || passed > lastPoint {
+	if _, err := fmt.Sscan(text, &passed); err != nil || passed*len(blows) < tableMin {
 		t.Errorf("a turn passes %d boundaries (%v), times %d blows; want %d", passed, err, len(blows), tableMin)
 	}
 }

@@ -9,13 +9,13 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
 	"bordereau/agent/journal"
@@ -258,8 +258,11 @@ func (s *scene) check(t *testing.T, id string) {
 	all := h.follow(t, id, 0)
 	if s.place.redis != "" {
 		h.events.Buffer = s.place.buffer(t)
-		if diff := cmp.Diff(all, h.follow(t, id, 0)); diff != "" {
-			t.Error("Redis tells another story (-journal +Redis):", diff)
+		// Redis may still have what an attempt said before it was given up, where the journal has nothing; readers end up
+		// with the same.
+		there := h.follow(t, id, 0)
+		if len(there) != len(all) || text(there) != text(all) || !slices.Equal(terminals(there), terminals(all)) {
+			t.Errorf("Redis tells another story: %d events, %q, %v", len(there), text(there), terminals(there))
 		}
 	}
 	if got := text(all); got != "I look at the data first.|One more.|"+ending {
