@@ -1,8 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -62,4 +65,49 @@ func ignore(err, expected error) error {
 		return nil
 	}
 	return err
+}
+
+// keepPublicKey writes the public half of the signing key as PEM, unless it is there already.
+func keepPublicKey(file string, key ed25519.PublicKey) error {
+	der, err := x509.MarshalPKIXPublicKey(key)
+	if err != nil {
+		return fmt.Errorf("writing the public key: %w", err)
+	}
+	text := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
+	if was, err := os.ReadFile(file); err == nil && bytes.Equal(was, text) {
+		return nil
+	}
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		return fmt.Errorf("writing the public key: %w", err)
+	}
+	return nil
+}
+
+// shareHint says how a governance on another machine gets what it shares with its agent.
+const shareHint = "copy keys/turn-token.pub and keys/stamp from the agent's data folder into this one's"
+
+// publicKey reads the key that turn tokens are checked with.
+func publicKey(file string) (ed25519.PublicKey, error) {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading the agent's public key: %w: %s", err, shareHint)
+	}
+	block, _ := pem.Decode(raw)
+	if block == nil {
+		return nil, fmt.Errorf("%s is no PEM file: %s", file, shareHint)
+	}
+	parsed, err := x509.ParsePKIXPublicKey(block.Bytes)
+	key, ok := parsed.(ed25519.PublicKey)
+	if err != nil || !ok {
+		return nil, fmt.Errorf("%s holds no Ed25519 public key: %s", file, shareHint)
+	}
+	return key, nil
+}
+
+// sharedSecret reads a secret that another machine made; one made here would fit nobody's.
+func sharedSecret(file string) ([]byte, error) {
+	if _, err := os.Stat(file); err != nil {
+		return nil, fmt.Errorf("reading a shared secret: %w: %s", err, shareHint)
+	}
+	return secret(file)
 }
