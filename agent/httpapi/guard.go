@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
 	"strings"
@@ -133,7 +134,7 @@ func (g *Guard) hold(r *http.Request, a Access, p identity.Principal) (context.C
 	ctx, cancel := context.WithCancelCause(identity.With(r.Context(), p))
 	asked := r.Clone(ctx)
 	var again *time.Timer
-	again = time.AfterFunc(g.c.Recheck, func() {
+	again = time.AfterFunc(math.MaxInt64, func() {
 		// Only a refusal ends the request: a database that doesn't answer now may answer next time.
 		if _, err := g.admit(asked, a); refusal(err) {
 			cancel(err)
@@ -143,6 +144,7 @@ func (g *Guard) hold(r *http.Request, a Access, p identity.Principal) (context.C
 			again.Reset(g.c.Recheck)
 		}
 	})
+	again.Reset(g.c.Recheck)
 	return ctx, func() {
 		again.Stop()
 		cancel(nil)

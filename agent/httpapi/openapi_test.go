@@ -60,6 +60,25 @@ func TestOpenAPIRoutes(t *testing.T) {
 	}
 }
 
+// The description says of exactly the public addresses that nobody has to sign in.
+func TestOpenAPISecurity(t *testing.T) {
+	t.Parallel()
+	d, _ := readDoc(t)
+	for _, r := range (&API{}).routes() {
+		raw := d.Paths[placeholders.ReplaceAllString(r.path, "{$1}")][strings.ToLower(r.method)]
+		var operation struct {
+			Security *[]any `json:"security"`
+		}
+		if err := json.Unmarshal(raw, &operation); err != nil {
+			t.Errorf("%s %s: %v", r.method, r.path, err)
+			continue
+		}
+		if open := operation.Security != nil && len(*operation.Security) == 0; open != r.access.IsPublic() {
+			t.Errorf("%s %s is %s, and described otherwise", r.method, r.path, r.access)
+		}
+	}
+}
+
 // Each schema has the properties of the type that is written or read, and requires what is always there.
 func TestOpenAPISchemas(t *testing.T) {
 	t.Parallel()

@@ -7,7 +7,7 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// PersonChange changes what it names of a person. Disabling ends her sessions and keys at once.
+// PersonChange changes what it names of a person. Disabling ends her sessions and refuses her keys at once.
 type PersonChange struct {
 	Name     *string `json:"name,omitempty"`
 	Role     *string `json:"role,omitempty"`

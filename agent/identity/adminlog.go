@@ -3,6 +3,7 @@ package identity
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -25,6 +26,7 @@ const (
 	SignInRefused   = "sign_in.refused"
 	SignInLimited   = "sign_in.limited"
 	SubjectBound    = "subject.bound"
+	PolicyChanged   = "policy.changed"
 	SignedOut       = "sign_out"
 	SessionEnded    = "session.ended"
 )
@@ -54,6 +56,7 @@ const (
 	insertEntry = `INSERT INTO admin_log (id, at, org, actor, actor_name, action, subject, detail, address) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
 	listEntries = `SELECT id, at, org, actor, actor_name, action, subject, detail, address FROM admin_log
 WHERE org = $1 AND ($2 = '' OR id < $2) ORDER BY id DESC LIMIT $3`
+	lastPolicy = `SELECT detail FROM admin_log WHERE org = $1 AND action = $2 ORDER BY id DESC LIMIT 1`
 )
 
 // note adds a line to the admin log. What can't be recorded fails.
@@ -89,4 +92,25 @@ func (d *Directory) Log(ctx context.Context, org, before string, limit int) ([]E
 		return nil, fmt.Errorf("reading the admin log: %w", err)
 	}
 	return all, nil
+}
+
+// NotePolicy records which policy the program runs under, in each organisation's log, when it is another one than before.
+func (d *Directory) NotePolicy(ctx context.Context, policy string) error {
+	all, err := d.Organisations(ctx)
+	if err != nil {
+		return err
+	}
+	for _, o := range all {
+		var last string
+		err := d.db.QueryRowContext(ctx, lastPolicy, o.ID, PolicyChanged).Scan(&last)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return fmt.Errorf("reading the admin log: %w", err)
+		}
+		if last != policy {
+			if err := d.note(ctx, entry{org: o.ID, action: PolicyChanged, detail: policy}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -33,11 +33,11 @@ type Redeem struct {
 }
 
 const (
-	insertLink  = `INSERT INTO links (id, org, person, hash, created, expires) VALUES ($1, $2, $3, $4, $5, $6)`
-	findLink    = `SELECT hash, org, person, expires, used FROM links WHERE id = $1`
-	useLink     = `UPDATE links SET used = $1 WHERE id = $2 AND used = 0`
+	insertLink    = `INSERT INTO links (id, org, person, hash, created, expires) VALUES ($1, $2, $3, $4, $5, $6)`
+	findLink      = `SELECT hash, org, person, expires, used FROM links WHERE id = $1`
+	useLink       = `UPDATE links SET used = $1 WHERE id = $2 AND used = 0`
 	forgetSubject = `UPDATE people SET subject = '' WHERE id = $1`
-	retireLinks = `UPDATE links SET used = $1 WHERE person = $2 AND used = 0 AND person <> ''`
+	retireLinks   = `UPDATE links SET used = $1 WHERE person = $2 AND used = 0 AND person <> ''`
 )
 
 // IssueLink makes a one-time link's token for a person, who sets a password with it; older ones of hers end. Without a person it is for
@@ -141,6 +141,11 @@ func (d *Directory) Redeem(ctx context.Context, r Redeem) (SignedIn, error) {
 	if err := checkPassword(r.Password, p); err != nil {
 		return SignedIn{}, err
 	}
+	// Hashed before the link is used: who can't get her turn now may come again.
+	hashed, err := d.hashPassword(ctx, p.Email, r.Password)
+	if err != nil {
+		return SignedIn{}, err
+	}
 	used, err := d.db.ExecContext(ctx, useLink, d.now().UnixMilli(), i.link)
 	if err != nil {
 		return SignedIn{}, fmt.Errorf("using a link: %w", err)
@@ -153,7 +158,7 @@ func (d *Directory) Redeem(ctx context.Context, r Redeem) (SignedIn, error) {
 			return SignedIn{}, err
 		}
 	}
-	if err := d.storePassword(ctx, d.db, p, r.Password); err != nil {
+	if err := d.keepPassword(ctx, p, hashed); err != nil {
 		return SignedIn{}, err
 	}
 	if _, err := d.db.ExecContext(ctx, forgetSubject, p.ID); err != nil {

@@ -3,6 +3,7 @@ package identity
 import (
 	"context"
 	"crypto/subtle"
+	"database/sql"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -135,24 +136,39 @@ const (
 	findPassword     = `SELECT password FROM people WHERE org = $1 AND id = $2`
 )
 
-// storePassword hashes a password and keeps it. A person of several organisations has one salt, so that one computation tells
-// in which of them the password is right.
-func (d *Directory) storePassword(ctx context.Context, q querier, p Person, password string) error {
+// hashPassword is what is kept of a new password. A person of several organisations has one salt, so that one computation tells in
+// which of them the password is right.
+func (d *Directory) hashPassword(ctx context.Context, email, password string) (string, error) {
 	salt := make([]byte, saltBytes)
 	if _, err := io.ReadFull(d.rand, salt); err != nil {
-		return fmt.Errorf("making a salt: %w", err)
+		return "", fmt.Errorf("making a salt: %w", err)
 	}
 	var first string
-	if err := q.QueryRowContext(ctx, passwordsOfEmail, p.Email).Scan(&first); err == nil {
-		if known, err := parseHash(first); err == nil {
-			salt = known.salt
-		}
+	err := d.db.QueryRowContext(ctx, passwordsOfEmail, email).Scan(&first)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return "", fmt.Errorf("finding a salt: %w", err)
+	}
+	if known, err := parseHash(first); err == nil {
+		salt = known.salt
 	}
 	sum, err := d.hasher.sum(ctx, password, d.hasher.cost, salt)
 	if err != nil {
+		return "", err
+	}
+	return parsedHash{d.hasher.cost, salt, sum}.String(), nil
+}
+
+// storePassword hashes a password and keeps it.
+func (d *Directory) storePassword(ctx context.Context, p Person, password string) error {
+	hashed, err := d.hashPassword(ctx, p.Email, password)
+	if err != nil {
 		return err
 	}
-	if _, err := q.ExecContext(ctx, setPassword, parsedHash{d.hasher.cost, salt, sum}.String(), p.ID); err != nil {
+	return d.keepPassword(ctx, p, hashed)
+}
+
+func (d *Directory) keepPassword(ctx context.Context, p Person, hashed string) error {
+	if _, err := d.db.ExecContext(ctx, setPassword, hashed, p.ID); err != nil {
 		return fmt.Errorf("storing a password: %w", err)
 	}
 	return nil
@@ -207,7 +223,7 @@ func (d *Directory) ChangePassword(ctx context.Context, by Principal, old, passw
 	if err := checkPassword(password, p); err != nil {
 		return err
 	}
-	if err := d.storePassword(ctx, d.db, p, password); err != nil {
+	if err := d.storePassword(ctx, p, password); err != nil {
 		return err
 	}
 	if err := d.note(ctx, entry{org: p.Org, action: PasswordSet, subject: p.ID, detail: p.Email}); err != nil {

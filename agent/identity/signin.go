@@ -84,7 +84,7 @@ func (d *Directory) fitting(ctx context.Context, c Credentials) ([]account, erro
 			continue
 		}
 		if p, err := parseHash(a.hash); err == nil && p.cost != d.hasher.cost {
-			if err := d.storePassword(ctx, d.db, a.person, c.Password); err != nil {
+			if err := d.storePassword(ctx, a.person, c.Password); err != nil {
 				return nil, err
 			}
 		}

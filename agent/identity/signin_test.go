@@ -42,7 +42,7 @@ func (b *bed) add(t *testing.T, org, email, role, password string) Person {
 		t.Fatal(err)
 	}
 	if password != "" {
-		if err := b.storePassword(t.Context(), b.db, p, password); err != nil {
+		if err := b.storePassword(t.Context(), p, password); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -559,11 +559,19 @@ func logged(t *testing.T, b *bed) {
 	if got := b.actions(t, b.org); got != "organisation.put person.added role.changed key.issued key.revoked sign_in.refused" {
 		t.Error(got)
 	}
-	all, err := b.Log(t.Context(), b.org, "", 2)
-	if err != nil || len(all) != 2 {
+	for _, policy := range []string{"built-in", "built-in", "mine"} {
+		if err := b.NotePolicy(t.Context(), policy); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := b.actions(t, b.org); !strings.HasSuffix(got, "sign_in.refused policy.changed policy.changed") {
+		t.Error(got)
+	}
+	all, err := b.Log(t.Context(), b.org, "", 4)
+	if err != nil || len(all) != 4 {
 		t.Fatalf("%+v, %v", all, err)
 	}
-	rest, err := b.Log(t.Context(), b.org, all[1].ID, 100)
+	rest, err := b.Log(t.Context(), b.org, all[3].ID, 100)
 	if err != nil || len(rest) != 4 || rest[0].Action != KeyIssued || rest[0].ActorName != "boss@x.example" || rest[0].Address != "192.0.2.9" || rest[3].ActorName != operator {
 		t.Errorf("%+v, %v", rest, err)
 	}

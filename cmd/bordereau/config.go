@@ -49,6 +49,10 @@ type governanceConfig struct {
 	Database string `yaml:"database"` // postgres://… or "": SQLite in the data folder
 	Policy   string `yaml:"policy"`   // a policy file, "" for the built-in one
 	Workers  int    `yaml:"workers"`  // warm query workers at most
+	// Bucket is what replicas share datasets and exports in, file:///… or s3://…; "": this machine's data folder.
+	Bucket string `yaml:"bucket"`
+	// Generations are how many of an organisation's stay to be asked again; what is read or leased stays anyway.
+	Generations int `yaml:"generations"`
 	// PublicURL is the https address of the endpoint for sandboxes that have no door; "": there are none.
 	PublicURL string `yaml:"public_url"`
 }
@@ -99,7 +103,7 @@ func defaults() config {
 	return config{
 		Role: roleAll, Data: "data", Listen: "127.0.0.1:8700",
 		Agent: agentConfig{Listen: "127.0.0.1:8702"}, Budgets: budgetsConfig{Window: 24 * time.Hour},
-		Governance: governanceConfig{Listen: "127.0.0.1:8701", Workers: 32},
+		Governance: governanceConfig{Listen: "127.0.0.1:8701", Workers: 32, Generations: 50},
 		Sandbox:    sandboxConfig{Driver: "auto", MemoryMiB: 1024, DiskMiB: 2048, IdleStop: 10 * time.Minute, Warm: lease.Warm{Min: 1, Max: 8}},
 		Models:     modelsConfig{Default: "playbook"},
 		Sessions:   sessionsConfig{Idle: 8 * time.Hour, Life: 7 * 24 * time.Hour},
@@ -113,7 +117,10 @@ func loadConfig(flags *flag.FlagSet, args []string, std stdio) (config, error) {
 	file := flags.String("config", std.Env("BORDEREAU_CONFIG"), "configuration `FILE` (YAML)")
 	data := flags.String("data", std.Env("BORDEREAU_DATA"), "data `FOLDER` (default "+c.Data+")")
 	listen := flags.String("listen", "", "`ADDRESS` for people (default "+c.Listen+")")
-	role := flags.String("role", "", "`ROLE` to serve: all, agent or governance (default "+c.Role+")")
+	role := new(string)
+	if flags.Lookup("role") == nil { // else it is a person's
+		flags.StringVar(role, "role", "", "`ROLE` to serve: all, agent or governance (default "+c.Role+")")
+	}
 	driver := flags.String("sandbox", "", "sandbox `DRIVER`: auto, gvisor, bubblewrap, remote, e2b or daytona")
 	flags.SetOutput(std.Err)
 	if err := flags.Parse(args); err != nil {
@@ -175,6 +182,12 @@ func (c *config) check() error {
 	}
 	if c.Turns.Runners < 1 || c.Turns.Steps < 1 || c.Turns.Deadline < time.Minute {
 		return errors.New("configuration: turns: runners and steps are at least 1, deadline at least 1m")
+	}
+	if c.Governance.Generations < 1 {
+		return errors.New("configuration: governance.generations is at least 1")
+	}
+	if b := c.Governance.Bucket; b != "" && !strings.HasPrefix(b, "file:///") && !strings.HasPrefix(b, "s3://") {
+		return fmt.Errorf("configuration: governance.bucket: %q begins with neither file:/// nor s3://", b)
 	}
 	if err := c.checkRoles(); err != nil {
 		return err

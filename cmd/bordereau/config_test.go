@@ -21,14 +21,21 @@ func load(t *testing.T, text string, args ...string) (config, error) {
 func TestConfigurationThatIsRefused(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"lissen: x":                          "lissen",
-		"listen: 0.0.0.0:8700":               "behind_tls_proxy",
-		"listen: 8700":                       "is not host:port",
-		"governance: {listen: '10.1.1.1:1'}": "behind_tls_proxy",
-		"models: {default: anthropic}":       "ANTHROPIC_API_KEY",
-		"models: {default: openai}":          "models.openai.model",
-		"turns: {runners: 0}":                "runners",
-		"data: [a":                           "yaml",
+		"lissen: x":                                                    "lissen",
+		"listen: 0.0.0.0:8700":                                         "behind_tls_proxy",
+		"listen: 8700":                                                 "is not host:port",
+		"governance: {listen: '10.1.1.1:1'}":                           "behind_tls_proxy",
+		"models: {default: anthropic}":                                 "ANTHROPIC_API_KEY",
+		"models: {default: openai}":                                    "models.openai.model",
+		"turns: {runners: 0}":                                          "runners",
+		"sessions: {idle: 1s}":                                         "idle",
+		"sessions: {idle: 2h, life: 1h}":                               "life",
+		"public_url: bordereau.example":                                "is no address",
+		"public_url: https://b.example/x":                              "is no address",
+		"public_url: javascript://b.example":                           "is no address",
+		"{public_url: 'http://b.example', behind_tls_proxy: true}":     "is not https",
+		"oidc: [{organisation: a, issuer: 'https://i', client_id: c}]": "public_url",
+		"data: [a": "yaml",
 	} {
 		if _, err := load(t, text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want one that names %q", text, err, want)

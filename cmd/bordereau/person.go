@@ -17,7 +17,7 @@ const personUsage = `person: want one of
   bordereau person add ADDRESS --org ORG [--name NAME] [--role ROLE]    adds somebody and prints her one-time link
   bordereau person list --org ORG
   bordereau person role ADDRESS ROLE --org ORG
-  bordereau person disable ADDRESS --org ORG                            ends her sessions and keys at once
+  bordereau person disable ADDRESS --org ORG                            ends her sessions, refuses her keys
   bordereau person enable ADDRESS --org ORG
   bordereau person link [ADDRESS] --org ORG                             a new link; without ADDRESS for the first administrator
   bordereau person log --org ORG [--last N]                             who changed what, who signed in; --org - : of no organisation`

@@ -46,8 +46,10 @@ func runServe(ctx context.Context, args []string, std stdio) error {
 	for _, org := range s.organisations {
 		fmt.Fprintf(std.Out, "  organisation %s: key in %s\n", org, keyFile(c.Data, org))
 	}
-	if err := printFirstLinks(ctx, or(c.PublicURL, s.url), s.directory, std.Out); err != nil {
-		return err
+	if s.directory != nil {
+		if err := printFirstLinks(ctx, or(c.PublicURL, s.url), s.directory, std.Out); err != nil {
+			return err
+		}
 	}
 	<-ctx.Done()
 	fmt.Fprintln(std.Out, "Stopping: turns under way are handed over")
@@ -59,8 +61,8 @@ type system struct {
 	url           string // for people
 	sandboxes     string // the driver's name
 	organisations []string
-	directory     *identity.Directory
-	endpoints     []httpapi.Endpoint // all that people reach
+	directory     *identity.Directory // nil where no people are served
+	endpoints     []httpapi.Endpoint  // all that people reach
 	stop          func()
 }
 
@@ -131,6 +133,9 @@ func start(ctx context.Context, c config, log *slog.Logger) (s *system, err erro
 	}
 	organisations, err := enrolAll(ctx, c, plane, directory)
 	if err != nil {
+		return nil, err
+	}
+	if err := notePolicy(ctx, c, directory); err != nil {
 		return nil, err
 	}
 	vins, err := vinhttp.Handler(vinhttp.Config{Decoder: decoder})

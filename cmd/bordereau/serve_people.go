@@ -2,11 +2,14 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -60,6 +63,19 @@ func printFirstLinks(ctx context.Context, origin string, directory *identity.Dir
 			o.ID, expires.Local().Format(time.DateTime), origin+httpapi.WelcomePath+token)
 	}
 	return nil
+}
+
+// notePolicy puts into the admin log under which policy the data is served.
+func notePolicy(ctx context.Context, c config, directory *identity.Directory) error {
+	name := "the built-in policy"
+	if c.Governance.Policy != "" {
+		raw, err := os.ReadFile(c.Governance.Policy)
+		if err != nil {
+			return fmt.Errorf("reading the policy: %w", err)
+		}
+		name = fmt.Sprintf("%s, SHA-256 %x", filepath.Base(c.Governance.Policy), sha256.Sum256(raw))
+	}
+	return directory.NotePolicy(ctx, name)
 }
 
 // front is everything that people's browsers and programs reach. What is added says who may call it.

@@ -292,10 +292,13 @@ func (s *SignIn) client(ctx context.Context, p Provider) (*oauth2.Config, *gooid
 	}, found, nil
 }
 
+// maxReturn is as much of a path as fits into the cookie.
+const maxReturn = 1024
+
 // localPath is a path of these pages, or the first page: never another site's address.
 func localPath(to string) string {
 	u, err := url.Parse(to)
-	if err != nil || u.Scheme != "" || u.Host != "" || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") ||
+	if err != nil || len(to) > maxReturn || u.Scheme != "" || u.Host != "" || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") ||
 		strings.ContainsAny(to, "\\\r\n\t") || strings.HasPrefix(path.Clean(u.Path), "/api") {
 		return "/"
 	}

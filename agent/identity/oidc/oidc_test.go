@@ -176,7 +176,7 @@ func TestReturnStaysHere(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for _, to := range []string{
-		"https://evil.example", "//evil.example", "/\\evil.example", "\\\\evil.example", "javascript:alert(1)", "/\t/evil.example", "evil", "", "/api/session/oidc?x", "/x/../api/me", "http:/x",
+		"https://evil.example", "//evil.example", "/\\evil.example", "\\\\evil.example", "javascript:alert(1)", "/\t/evil.example", "evil", "", "/api/session/oidc?x", "/x/../api/me", "http:/x", "/" + strings.Repeat("a", 5000),
 	} {
 		if back, err := r.end(r.visit(oidc.Ask{Organisation: "acme", Return: to}, ann())); err != nil || back != "/" {
 			t.Errorf("%q leads to %q, %v", to, back, err)
@@ -248,8 +248,12 @@ func TestAttackToken(t *testing.T) {
 		"nothing verified": {change: func(c jwt.MapClaims) { delete(c, "email_verified") }, kind: oidc.ErrUnverified},
 		"no address":       {change: claim("email", ""), kind: oidc.ErrToken},
 		"no subject":       {change: claim("sub", ""), kind: oidc.ErrToken},
-		"alg none":         {tamper: func(_ *rig, raw string) string { return resign(t, raw, jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType) }, kind: oidc.ErrToken},
-		"the client's secret as key": {tamper: func(r *rig, raw string) string { return resign(t, raw, jwt.SigningMethodHS256, []byte(r.provider.ClientSecret)) }, kind: oidc.ErrToken},
+		"alg none": {tamper: func(_ *rig, raw string) string {
+			return resign(t, raw, jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType)
+		}, kind: oidc.ErrToken},
+		"the client's secret as key": {tamper: func(r *rig, raw string) string {
+			return resign(t, raw, jwt.SigningMethodHS256, []byte(r.provider.ClientSecret))
+		}, kind: oidc.ErrToken},
 		"a stranger's key": {tamper: func(_ *rig, raw string) string { return resign(t, raw, jwt.SigningMethodRS256, stranger) }, kind: oidc.ErrToken},
 		"no signature":     {tamper: func(_ *rig, raw string) string { return raw[:strings.LastIndex(raw, ".")+1] }, kind: oidc.ErrToken},
 		"no token":         {tamper: func(*rig, string) string { return "" }, kind: oidc.ErrToken},

@@ -73,7 +73,7 @@ const words: Record<string, string> = {
   'sign_in.limited': 'sign-in held back',
   sign_out: 'signed out',
   'session.ended': 'session ended',
-  'policy.loaded': 'policy loaded',
+  'policy.changed': 'policy changed',
 };
 
 const tones: Record<string, 'good' | 'warn' | 'bad' | undefined> = { 'sign_in.done': 'good', 'sign_in.refused': 'warn', 'sign_in.limited': 'bad', 'person.disabled': 'bad', 'role.changed': 'warn' };

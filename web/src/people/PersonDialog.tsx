@@ -62,7 +62,7 @@ export function PersonDialog({ person, mayChange, onChange, onClose }: { person:
               )
             )}
           </div>
-          {person.disabled && <p className="quiet">Disabled: every session and key ended at once.</p>}
+          {person.disabled && <p className="quiet">Disabled: the sessions have ended, and the keys are refused.</p>}
           {link && <LinkShown link={link} name={person.name} />}
         </div>
       )}
