@@ -96,6 +96,8 @@ func (c *config) checkSandbox() error {
 		return fail("driver is e2b: set the environment's E2B_API_KEY")
 	case s.Driver == daytona.Name && s.Daytona.key == "":
 		return fail("driver is daytona: set the environment's DAYTONA_API_KEY")
+	case c.Governance.PublicURL != "" && !strings.HasPrefix(c.Governance.PublicURL, "https://"):
+		return errors.New("configuration: governance.public_url is https: data doesn't go over a network in the clear")
 	case s.hosted() && (c.Governance.PublicURL == "") != (len(s.Networks) == 0):
 		return fail("governance.public_url and sandbox.networks go together: with them code inside reaches governed data, without them it does not")
 	}

@@ -4,8 +4,6 @@ package bubblewrap
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -47,7 +45,7 @@ type Config struct {
 
 // Driver drives sandboxes on this host. A sandbox has processes only while a command runs in it.
 type Driver struct {
-	*home.Store // files and tokens
+	*home.Lives
 
 	cfg     Config
 	img     *image.Image
@@ -55,9 +53,8 @@ type Driver struct {
 	cgroups bool
 	filter  []byte
 
-	mu      sync.Mutex
-	boxes   map[string]*box // by home key
-	created uint64
+	mu    sync.Mutex
+	boxes map[string]*box // by home key
 }
 
 // box is the running side of one home.
@@ -109,17 +106,19 @@ func New(ctx context.Context, cfg Config) (*Driver, error) {
 	owners := home.Config{Folder: cfg.Folder, Doors: cfg.Doors, Log: cfg.Log, Now: cfg.Now}
 	if d.root {
 		owners.Quota, owners.FirstUID, owners.Users = home.QuotaWorks(), firstUID, users
-		if g, err := cgroup.New("probe-"+token(4), sandbox.Limits{}.Or()); err == nil {
+		if g, err := cgroup.New("probe-"+home.Random(4), sandbox.Limits{}.Or()); err == nil {
 			g.Remove()
 			d.cgroups = true
 		} else {
 			cfg.Log.WarnContext(ctx, "no cgroups here: memory is limited for each process, not for each sandbox", slog.Any("error", err))
 		}
 	}
-	if d.Store, err = home.Open(owners); err != nil {
+	store, err := home.Open(owners)
+	if err != nil {
 		return nil, err
 	}
-	d.adopt()
+	d.Lives = home.NewLives(store, Name, engine{d})
+	d.adopt(ctx)
 	if err := d.probe(ctx); err != nil {
 		d.Close()
 		return nil, &sandbox.Fault{
@@ -136,23 +135,17 @@ func (d *Driver) Image() string { return d.img.Name }
 // Cgroups tells whether memory, CPU and processes are limited for each sandbox as a whole.
 func (d *Driver) Cgroups() bool { return d.cgroups }
 
-func token(n int) string {
-	b := make([]byte, n)
-	_, _ = rand.Read(b)
-	return hex.EncodeToString(b)
-}
-
 // adopt opens what an earlier process left. Commands died with it.
-func (d *Driver) adopt() {
+func (d *Driver) adopt(ctx context.Context) {
 	for _, h := range d.All() {
 		h.Mu.Lock()
 		if r := h.Record(); r.State == sandbox.Running || r.State == sandbox.Paused {
 			err := h.Update(func(r *home.Record) { r.State = sandbox.Stopped })
 			if err == nil {
-				err = d.boot(h)
+				err = d.Up(ctx, h)
 			}
 			if err != nil {
-				d.cfg.Log.Error("can't take up a sandbox", slog.String("sandbox", r.ID), slog.Any("error", err))
+				d.cfg.Log.ErrorContext(ctx, "can't take up a sandbox", slog.String("sandbox", r.ID), slog.Any("error", err))
 			}
 		}
 		h.Mu.Unlock()
@@ -162,7 +155,7 @@ func (d *Driver) adopt() {
 func (d *Driver) probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, 10*time.Second, errors.New("bwrap did not answer"))
 	defer cancel()
-	id := "probe-" + token(6)
+	id := "probe-" + home.Random(6)
 	if _, err := d.Create(ctx, sandbox.Spec{ID: id, Limits: sandbox.Limits{WorkspaceBytes: 16 << 20}}); err != nil {
 		return err
 	}

@@ -28,15 +28,12 @@ func (d *Driver) Exec(ctx context.Context, id string, cmd sandbox.Command) (sand
 	if len(cmd.Args) == 0 || cmd.Args[0] == "" {
 		return sandbox.Result{}, sandbox.Invalid("a command has at least one argument")
 	}
-	h, err := d.Lock(id)
+	h, err := d.Running(ctx, id)
 	if err != nil {
 		return sandbox.Result{}, err
 	}
 	r := h.Record()
 	h.Mu.Unlock()
-	if r.State != sandbox.Running {
-		return sandbox.Result{}, &sandbox.Fault{Kind: sandbox.ErrUnavailable, Text: "the sandbox is " + string(r.State), Hint: "start it first"}
-	}
 	return h.Book.Do(ctx, cmd, func(ctx context.Context, cmd sandbox.Command) (sandbox.Result, error) {
 		return d.run(ctx, h, r, cmd)
 	})

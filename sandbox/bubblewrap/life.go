@@ -3,9 +3,6 @@ package bubblewrap
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
-	"strconv"
 
 	"bordereau/sandbox"
 	"bordereau/sandbox/cgroup"
@@ -14,38 +11,46 @@ import (
 
 var errStopped = errors.New("the sandbox was stopped")
 
-// Create makes a sandbox.
-func (d *Driver) Create(_ context.Context, s sandbox.Spec) (sandbox.Info, error) {
-	d.mu.Lock()
-	d.created++
-	key := strconv.FormatInt(d.cfg.Now().UnixNano(), 36) + "-" + strconv.FormatUint(d.created, 36) + "-" + token(3)
-	d.mu.Unlock()
-	h, err := d.Store.Create(s, key)
-	if err != nil {
-		return sandbox.Info{}, err
+// engine is the driver as what runs the processes of homes.
+type engine struct{ d *Driver }
+
+var _ home.Runtime = engine{}
+
+// Boot readies a home for commands.
+func (e engine) Boot(_ context.Context, h *home.Home) error { return e.d.boot(h) }
+
+// Halt ends all commands.
+func (e engine) Halt(_ context.Context, h *home.Home) error {
+	e.d.halt(h)
+	return nil
+}
+
+// Freeze keeps the processes in memory. Without cgroups it can't.
+func (e engine) Freeze(_ context.Context, h *home.Home) error {
+	g := e.d.group(h)
+	if g == nil {
+		return &sandbox.Fault{Kind: sandbox.ErrUnsupported, Text: "pausing needs cgroups", Hint: "stop it instead"}
 	}
-	dir := filepath.Join(h.Tmp(), "home")
-	err = os.Mkdir(dir, 0o700)
-	if err == nil && d.root {
-		err = os.Chown(dir, h.Record().UID, h.Record().UID)
+	return g.Freeze(false)
+}
+
+// Thaw lets them go on.
+func (e engine) Thaw(_ context.Context, h *home.Home) error {
+	if g := e.d.group(h); g != nil {
+		return g.Freeze(true)
 	}
-	if err == nil {
-		err = d.boot(h)
-	}
-	if err != nil {
-		d.halt(h)
-		h.Discard()
-		return sandbox.Info{}, sandbox.Unavailable(err, "can't start sandbox %q", s.ID)
-	}
-	defer h.Mu.Unlock()
-	return h.Info(Name), nil
+	return nil
+}
+
+// Alive is always true of a home that was booted: nothing runs between commands that could die.
+func (e engine) Alive(h *home.Home) bool {
+	e.d.mu.Lock()
+	defer e.d.mu.Unlock()
+	return e.d.boxes[h.Key] != nil
 }
 
 // boot readies a home, whose Mu is held, for commands.
 func (d *Driver) boot(h *home.Home) error {
-	if err := h.Mount(); err != nil {
-		return err
-	}
 	b := &box{commands: map[*context.CancelCauseFunc]struct{}{}}
 	if d.cgroups {
 		var err error
@@ -63,7 +68,7 @@ func (d *Driver) boot(h *home.Home) error {
 	d.mu.Lock()
 	d.boxes[h.Key] = b
 	d.mu.Unlock()
-	return h.Update(func(r *home.Record) { r.State = sandbox.Running })
+	return nil
 }
 
 // halt ends all commands of a home whose Mu is held.
@@ -91,56 +96,6 @@ func (d *Driver) halt(h *home.Home) {
 	}
 }
 
-// Find tells where a sandbox stands.
-func (d *Driver) Find(_ context.Context, id string) (sandbox.Info, error) {
-	h, err := d.Lock(id)
-	if err != nil {
-		return sandbox.Info{}, err
-	}
-	defer h.Mu.Unlock()
-	return h.Info(Name), nil
-}
-
-// List tells of all sandboxes, oldest first.
-func (d *Driver) List(context.Context) ([]sandbox.Info, error) {
-	var infos []sandbox.Info
-	for _, h := range d.All() {
-		h.Mu.Lock()
-		if h.Record().ID != "" {
-			infos = append(infos, h.Info(Name))
-		}
-		h.Mu.Unlock()
-	}
-	return infos, nil
-}
-
-// Start brings a stopped or paused sandbox back.
-func (d *Driver) Start(_ context.Context, id string) error {
-	h, err := d.Lock(id)
-	if err != nil {
-		return err
-	}
-	defer h.Mu.Unlock()
-	switch h.Record().State {
-	case sandbox.Paused:
-		if g := d.group(h); g != nil {
-			err = g.Freeze(true)
-		}
-		if err == nil {
-			err = h.Update(func(r *home.Record) { r.State = sandbox.Running })
-		}
-	case sandbox.Stopped:
-		if err = d.boot(h); err != nil {
-			d.halt(h)
-		}
-	case sandbox.Running, sandbox.Creating, sandbox.Gone:
-	}
-	if err != nil {
-		return sandbox.Unavailable(err, "can't start %q", id)
-	}
-	return nil
-}
-
 func (d *Driver) group(h *home.Home) *cgroup.Group {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -148,78 +103,6 @@ func (d *Driver) group(h *home.Home) *cgroup.Group {
 		return b.group
 	}
 	return nil
-}
-
-// Pause freezes the processes in memory. Without cgroups it can't.
-func (d *Driver) Pause(ctx context.Context, id string) error {
-	h, err := d.Lock(id)
-	if err != nil {
-		return err
-	}
-	defer h.Mu.Unlock()
-	switch h.Record().State {
-	case sandbox.Paused:
-		return nil
-	case sandbox.Running:
-		g := d.group(h)
-		if g == nil {
-			return &sandbox.Fault{Kind: sandbox.ErrUnsupported, Text: "pausing needs cgroups", Hint: "stop it instead"}
-		}
-		err := errors.Join(g.Freeze(false), h.Sync(ctx))
-		if err == nil {
-			err = h.Update(func(r *home.Record) { r.State = sandbox.Paused })
-		}
-		if err != nil {
-			return sandbox.Unavailable(err, "can't pause %q", id)
-		}
-		return nil
-	case sandbox.Stopped, sandbox.Creating, sandbox.Gone:
-	}
-	return sandbox.Invalid("a sandbox that is %s can't be paused", h.Record().State)
-}
-
-// Stop ends all processes and keeps the workspace.
-func (d *Driver) Stop(_ context.Context, id string) error {
-	h, err := d.Lock(id)
-	if err != nil {
-		return err
-	}
-	defer h.Mu.Unlock()
-	d.halt(h)
-	if err := errors.Join(h.Unmount(), h.Update(func(r *home.Record) { r.State = sandbox.Stopped })); err != nil {
-		return sandbox.Unavailable(err, "can't stop %q", id)
-	}
-	return nil
-}
-
-// Delete removes a sandbox with all its files; one that does not exist is as good as deleted.
-func (d *Driver) Delete(_ context.Context, id string) error {
-	h, err := d.Lock(id)
-	if errors.Is(err, sandbox.ErrNotFound) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	d.halt(h)
-	h.Discard()
-	return nil
-}
-
-// Claim gives a running sandbox another id and owner, and its door the new stamp.
-func (d *Driver) Claim(_ context.Context, from string, to sandbox.Spec) (sandbox.Info, error) {
-	h, err := d.Lock(from)
-	if err != nil {
-		return sandbox.Info{}, err
-	}
-	defer h.Mu.Unlock()
-	if err := d.Store.Claim(h, to); err != nil {
-		return sandbox.Info{}, err
-	}
-	if err := h.OpenDoor(); err != nil {
-		return sandbox.Info{}, sandbox.Unavailable(err, "can't open the door of %q", to.ID)
-	}
-	return h.Info(Name), nil
 }
 
 // Close kills what runs and closes the doors. Sandboxes are taken up by a later New.

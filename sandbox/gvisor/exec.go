@@ -21,19 +21,12 @@ func (d *Driver) Exec(ctx context.Context, id string, cmd sandbox.Command) (sand
 	if len(cmd.Args) == 0 {
 		return sandbox.Result{}, sandbox.Invalid("a command has at least one argument")
 	}
-	h, err := d.Lock(id)
+	h, err := d.Running(ctx, id)
 	if err != nil {
 		return sandbox.Result{}, err
 	}
-	err = d.refresh(ctx, h)
 	r := h.Record()
 	h.Mu.Unlock()
-	if err != nil {
-		return sandbox.Result{}, sandbox.Unavailable(err, "can't tell the state of %q", id)
-	}
-	if r.State != sandbox.Running {
-		return sandbox.Result{}, &sandbox.Fault{Kind: sandbox.ErrUnavailable, Text: "the sandbox is " + string(r.State), Hint: "start it first"}
-	}
 	return h.Book.Do(ctx, cmd, func(ctx context.Context, cmd sandbox.Command) (sandbox.Result, error) {
 		return d.run(ctx, h, r, cmd)
 	})
@@ -104,7 +97,7 @@ func (d *Driver) giveUp(ctx context.Context, h *home.Home, runtime string) {
 	if h.Record().Runtime != runtime {
 		return
 	}
-	if err := d.halt(ctx, h); err != nil {
+	if err := d.Down(ctx, h); err != nil {
 		d.cfg.Log.ErrorContext(ctx, "can't stop a sandbox that does not answer", slog.String("sandbox", h.Record().ID), slog.Any("error", err))
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
 	"bordereau/sandbox"
@@ -129,10 +131,26 @@ var hostEtc = []string{ //nolint:gochecknoglobals // a constant
 	"libreoffice", "ssl/certs/ca-certificates.crt", "ssl/openssl.cnf", "localtime", "timezone", "papersize", "ImageMagick-6", "debian_version",
 }
 
+// writeUsers names the user for each number that it has in this root: one built root may serve drivers that number it differently.
 func writeUsers(root string, uid int) error {
+	uids := []int{uid}
+	if have, err := os.ReadFile(filepath.Join(root, "etc", "passwd")); err == nil {
+		for line := range strings.Lines(string(have)) {
+			f := strings.Split(line, ":")
+			if n, err := strconv.Atoi(f[min(2, len(f)-1)]); err == nil && f[0] == User {
+				uids = append(uids, n)
+			}
+		}
+	}
+	slices.Sort(uids)
+	var users, groups strings.Builder
+	for _, n := range slices.Compact(uids) {
+		fmt.Fprintf(&users, "%s:x:%d:%d:sandbox:/tmp/home:/bin/bash\n", User, n, n)
+		fmt.Fprintf(&groups, "%s:x:%d:\n", User, n)
+	}
 	files := map[string]string{
-		"passwd":        fmt.Sprintf("root:x:0:0:root:/nonexistent:/usr/sbin/nologin\n%s:x:%d:%d:sandbox:/tmp/home:/bin/bash\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n", User, uid, uid),
-		"group":         fmt.Sprintf("root:x:0:\n%s:x:%d:\nnogroup:x:65534:\n", User, uid),
+		"passwd":        "root:x:0:0:root:/nonexistent:/usr/sbin/nologin\n" + users.String() + "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
+		"group":         "root:x:0:\n" + groups.String() + "nogroup:x:65534:\n",
 		"nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
 		"hosts":         "127.0.0.1 localhost sandbox\n",
 		"hostname":      "sandbox\n",

@@ -1,9 +1,13 @@
 package local
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"bordereau/sandbox/bubblewrap"
 	"bordereau/sandbox/gvisor"
@@ -60,15 +64,42 @@ func Doctor(ctx context.Context, cfg Config) (Diagnosis, error) {
 	return d, nil
 }
 
+// tools are what document work needs inside, by the file that shows that one is there.
+var tools = []struct{ name, file string }{ //nolint:gochecknoglobals // a constant table
+	{"python3", "usr/bin/python3"}, {"pandas", "usr/lib/python3/dist-packages/pandas"}, {"matplotlib", "usr/lib/python3/dist-packages/matplotlib"},
+	{"openpyxl", "usr/lib/python3/dist-packages/openpyxl"}, {"poppler", "usr/bin/pdftoppm"}, {"tesseract", "usr/bin/tesseract"},
+	{"LibreOffice", "usr/bin/soffice"},
+}
+
+// image says what sandboxes see, and what is missing there. name is the driver's: "host /usr" or the folder of a built root.
 func image(name string) Finding {
-	f := Finding{Name: "image", Works: name != "", Detail: name}
+	if name == "" {
+		return Finding{Name: "image", Detail: "no driver works that could show one", Remedy: "follow a remedy above"}
+	}
+	root, f := name, Finding{Name: "image", Works: true, Detail: name}
 	if name == "host /usr" {
+		root = "/"
 		f.Detail += ", read-only: made for development; tools are those of this host"
-		f.Remedy = "for production: make sandbox-image"
-		if _, err := os.Stat("/usr/lib/python3/dist-packages/pandas"); err != nil {
-			f.Works, f.Detail = false, f.Detail+"; pandas is missing"
-			f.Remedy = "apt-get install python3-pandas python3-matplotlib python3-openpyxl, or: make sandbox-image"
+		f.Remedy = "for production: make sandbox-image, then sandbox.image: build/image"
+	} else if text, err := os.ReadFile(filepath.Join(root, "usr/share/bordereau/manifest.txt")); err == nil { // #nosec G304 -- from configuration
+		f.Detail += fmt.Sprintf(": %d Debian packages", bytes.Count(text, []byte("\n")))
+		if sum, err := os.ReadFile(root + ".sha256"); err == nil { // #nosec G304 -- from configuration
+			f.Detail += ", root " + strings.TrimSpace(string(sum))
 		}
+	}
+	var missing []string
+	for _, t := range tools {
+		if _, err := os.Stat(filepath.Join(root, t.file)); err != nil {
+			missing = append(missing, t.name)
+		}
+	}
+	if len(missing) > 0 {
+		f.Detail += "; missing: " + strings.Join(missing, ", ")
+	}
+	// Without LibreOffice or tesseract some documents can't be read; without pandas nothing is computed.
+	if slices.Contains(missing, "python3") || slices.Contains(missing, "pandas") {
+		f.Works = false
+		f.Remedy = "apt-get install python3-pandas python3-matplotlib python3-openpyxl, or: make sandbox-image, then sandbox.image: build/image"
 	}
 	return f
 }

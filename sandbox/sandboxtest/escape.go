@@ -59,6 +59,13 @@ var tries = []try{ //nolint:gochecknoglobals // a constant table
 	{"another network device", `ls /sys/class/net 2>/dev/null | grep -v '^lo$' | grep -q . && echo ESCAPED; grep -E '^ *(eth|en|wl)' /proc/net/dev && echo ESCAPED; true`},
 	{"an abstract socket of the host", py + "import socket\ns=socket.socket(socket.AF_UNIX); s.connect('\\0ABSTRACT'); print('ESCAPED')\nEND"},
 	{"a socket of the host", py + "import socket\ns=socket.socket(socket.AF_UNIX); s.connect('@SOCKET@'); print('ESCAPED')\nEND"},
+	{"a socket that the host could meet", py + "import socket, os\ns=socket.socket(socket.AF_UNIX); s.bind('/run/bordereau/x'); print('ESCAPED')\nEND"},
+	{"the door with what is no MCP", py + `
+import socket
+s = socket.socket(socket.AF_UNIX); s.settimeout(2)
+s.connect("/run/bordereau/mcp.sock"); s.sendall(b"CONNECT 169.254.169.254:80 HTTP/1.1\r\nHost: x\r\n\r\n")
+print("ESCAPED" if b" 200 " in s.recv(100) else "refused")
+END`},
 	{"docker's socket", py + "import socket\ns=socket.socket(socket.AF_UNIX); s.connect('/var/run/docker.sock'); print('ESCAPED')\nEND"},
 	{"AF_ALG", py + "import socket\ns=socket.socket(socket.AF_ALG, socket.SOCK_SEQPACKET); s.bind(('hash','sha256')); print('ESCAPED')\nEND"},
 	{"AF_VSOCK to the hypervisor", py + "import socket\ns=socket.socket(socket.AF_VSOCK, socket.SOCK_STREAM); s.settimeout(2); s.connect((2, 1)); print('ESCAPED')\nEND"},
@@ -128,6 +135,9 @@ END`},
 	// What ignores its end.
 	{"ignoring every signal", `trap '' TERM INT HUP QUIT; (setsid sh -c 'trap "" TERM; sleep 300' &) ; exit 0`},
 	{"a double fork", py + "import os, time\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        os.closerange(0, 64); time.sleep(300)\n    os._exit(0)\nEND"},
+	{"a process that stops itself", `(sleep 300 & kill -STOP $!) ; kill -STOP $$`},
+	{"a process under another's name", py + "import os, time\nif os.fork() == 0:\n    os.setsid(); os.execv('/bin/sleep', ['[kworker]', '300'])\nEND"},
+	{"an environment that hides it", `env -i setsid /bin/sleep 300 >/dev/null 2>&1 & true`},
 	{"holding the output", `sleep 300 & exec 3>&1; (sleep 300 >&3 &); true`},
 }
 

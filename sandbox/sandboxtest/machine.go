@@ -44,31 +44,42 @@ func Runsc(tb testing.TB) string {
 	return ""
 }
 
-var guest = sync.OnceValues(func() (string, error) { //nolint:gochecknoglobals // built once for a test binary
-	_, file, _, _ := runtime.Caller(0)
-	dir := filepath.Join(filepath.Dir(filepath.Dir(filepath.Dir(file))), "build", "test")
-	if err := os.MkdirAll(dir, 0o755); err != nil { // #nosec G301 -- build output
-		return "", err
-	}
-	tmp := filepath.Join(dir, fmt.Sprintf("guest-%d", os.Getpid()))
-	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", tmp, "bordereau/cmd/guest") // #nosec G204 -- constant
-	cmd.Dir = filepath.Dir(file)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if text, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the guest: %w: %s", err, text)
-	}
-	out := filepath.Join(dir, "guest")
-	return out, os.Rename(tmp, out) // test binaries of other packages do the same at the same time
-})
+var (
+	buildMu sync.Mutex            //nolint:gochecknoglobals // once for a test binary
+	built   = map[string]string{} //nolint:gochecknoglobals // by name
+)
 
-// Guest builds the first process of gVisor sandboxes from the source under test.
-func Guest(tb testing.TB) string {
+// Program builds one of the static programs below cmd from the source under test.
+func Program(tb testing.TB, name string) string {
 	tb.Helper()
-	path, err := guest()
-	if err != nil {
+	buildMu.Lock()
+	defer buildMu.Unlock()
+	if path := built[name]; path != "" {
+		return path
+	}
+	dir := filepath.Join(Root(tb), "build", "test")
+	if err := os.MkdirAll(dir, 0o755); err != nil { // #nosec G301 -- build output
 		tb.Fatal(err)
 	}
+	tmp := filepath.Join(dir, fmt.Sprintf("%s-%d", name, os.Getpid()))
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", tmp, "bordereau/cmd/"+name) // #nosec G204 -- a constant
+	cmd.Dir = Root(tb)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		tb.Fatalf("build %s: %v: %s", name, err, text)
+	}
+	path := filepath.Join(dir, name)
+	if err := os.Rename(tmp, path); err != nil { // test binaries of other packages do the same at the same time
+		tb.Fatal(err)
+	}
+	built[name] = path
 	return path
+}
+
+// Guest builds the first process of gVisor sandboxes.
+func Guest(tb testing.TB) string {
+	tb.Helper()
+	return Program(tb, "guest")
 }
 
 // Log writes to the test's log.

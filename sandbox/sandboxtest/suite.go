@@ -129,6 +129,7 @@ func Run(t *testing.T, s Subject) {
 	t.Run("files", s.files)
 	t.Run("idempotency", s.idempotency)
 	t.Run("chaos", s.chaos)
+	t.Run("passing", s.passing)
 	if s.Limited {
 		t.Run("limits", s.limits)
 	}
