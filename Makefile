@@ -84,9 +84,10 @@ bench: setup-test build ## measure, and write docs/BENCHMARKS.md
 bench-sandbox: build ## measure sandboxes: create, exec, suspend, recover; into out/sandbox and docs/BENCHMARKS.md; fifteen minutes at most
 	@go run ./sandbox/sandboxbench -out out/sandbox -doc docs/BENCHMARKS.md
 
-sandbox-image: $(BIN)/gov ## build a Debian root for sandboxes into build/image, from packages.lock (UPDATE=1: from what Debian has now)
+sandbox-image: $(BIN)/gov $(BIN)/runsc ## build a Debian root for sandboxes into build/image, from packages.lock (UPDATE=1: from what Debian has now)
 	@.ci/debian-packages mmdebstrap
 	@sandbox/image/debian/build.sh build/image $(BIN)/gov
+	@BORDEREAU_IMAGE=$(CURDIR)/build/image go test ./sandbox/image -count=1 -run TestBuiltImage
 
 chaos: build setup-test ## kill, stop and restart the backend at every boundary of a turn; some twenty minutes
 	@BORDEREAU_CHAOS=1 go test ./agent/turn -count=1 -run KillTable -v -timeout 60m | grep -vE '^(=== |        )'
