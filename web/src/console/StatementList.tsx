@@ -30,11 +30,14 @@ export function StatementList({ pages, filters, open }: { pages: ReturnType<type
       v.scrollToIndex(to);
     }
   };
+  const none = rows.length === 0 && !pages.loading && !pages.error;
   return (
     <>
+      {none && <p className="table-empty">No statement meets these filters.</p>}
       <div
         ref={box}
         className="statements"
+        hidden={none}
         role="list"
         aria-label="Statements"
         aria-busy={pages.loading}
@@ -65,7 +68,6 @@ export function StatementList({ pages, filters, open }: { pages: ReturnType<type
             );
           })}
         </div>
-        {rows.length === 0 && !pages.loading && !pages.error && <p className="table-empty">No statement meets these filters.</p>}
       </div>
       <footer className="statements-foot" aria-live="polite">
         {pages.error ? (
