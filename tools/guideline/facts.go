@@ -122,7 +122,7 @@ func (f *Facts) Text(name string) string {
 	if !ok || f.values[i] == nil {
 		return ""
 	}
-	return displayVal(f.values[i])
+	return f.vocab.names[i].Unit.write(displayVal(f.values[i]))
 }
 
 // ResolveName gives CEL a fact, a parameter, or the mark of a missing fact.
@@ -149,7 +149,7 @@ func displayVal(v ref.Val) string {
 	return display(v.Value())
 }
 
-// display writes a value for a sentence: thousands separated from 10,000 on, lists with commas.
+// display writes a value for a sentence: thousands separated, lists with commas.
 func display(value any) string {
 	switch v := value.(type) {
 	case []string:
@@ -176,7 +176,7 @@ func thousands(s string) string {
 		sign, rest = "-", s[1:]
 	}
 	whole, frac, _ := strings.Cut(rest, ".")
-	if len(whole) >= 5 {
+	if len(whole) > 3 {
 		var b strings.Builder
 		for i, c := range whole {
 			if i > 0 && (len(whole)-i)%3 == 0 {

@@ -40,7 +40,50 @@ type Name struct {
 	Kind    Kind
 	Scope   Scope // the facts of a submission are known in every scope
 	Meaning string
+	Unit    Unit
 }
+
+// Unit is what a fact is counted in, where a number alone could be misread.
+type Unit string
+
+// The units that sentences write with the number. Miles, days and percent stand in the sentences themselves.
+const (
+	Dollars Unit = "dollars"
+	Pounds  Unit = "pounds"
+	Year    Unit = "year"
+)
+
+// unitOf reads the unit from the meaning of a fact.
+func unitOf(meaning string) Unit {
+	switch {
+	case strings.Contains(meaning, ", dollars"):
+		return Dollars
+	case strings.Contains(meaning, ", pounds"):
+		return Pounds
+	case strings.HasPrefix(meaning, "model year stated") && !strings.Contains(meaning, "against"):
+		return Year
+	}
+	return ""
+}
+
+// write adds the unit to a number as it is displayed.
+func (u Unit) write(number string) string {
+	switch u {
+	case Dollars:
+		if rest, negative := strings.CutPrefix(number, "-"); negative {
+			return "-$" + rest
+		}
+		return "$" + number
+	case Pounds:
+		return number + " lb"
+	case Year:
+		return strings.ReplaceAll(number, ",", "")
+	}
+	return number
+}
+
+// Quantity writes a number of that unit as every sentence does.
+func Quantity(value float64, u Unit) string { return u.write(display(value)) }
 
 // Vocabulary is the closed list of facts. It never changes once made.
 type Vocabulary struct {
@@ -65,7 +108,7 @@ func NewVocabulary() *Vocabulary {
 				kind = List
 			}
 			v.index[part[0]] = len(v.names)
-			v.names = append(v.names, Name{Name: part[0], Kind: kind, Scope: block.scope, Meaning: strings.TrimSpace(part[2])})
+			v.names = append(v.names, Name{Name: part[0], Kind: kind, Scope: block.scope, Meaning: strings.TrimSpace(part[2]), Unit: unitOf(part[2])})
 		}
 	}
 	return v
@@ -189,6 +232,7 @@ vehicle.vin string VIN as it stands on the schedule, upper case
 vehicle.vin_length int characters of the VIN
 vehicle.vin_legal bool whether all characters are legal in a VIN
 vehicle.vin_check_digit bool whether the check digit is right
+vehicle.vin_match class the VIN against NHTSA's data: conflict when no scheme of its manufacturer allows it
 vehicle.vin_rows int rows of the schedule with this VIN
 vehicle.year int model year stated
 vehicle.make string make stated

@@ -81,6 +81,7 @@ func (e *evaluation) describe(f *Finding, v *guideline.Verdict, about []string) 
 	if f.Explanation != "" && v.Outcome == guideline.Fail && strings.HasPrefix(v.Field, "match.") {
 		f.Message = strings.TrimSuffix(f.Message, ".") + ": " + f.Explanation + "."
 	}
+	f.Stated, f.Expected = readable(f.Field, f.Stated), readable(f.Field, f.Expected)
 	if masked(f.Field, "x") != "x" || strings.Contains(f.Field, "fein") {
 		f.Stated, f.Expected = masked("fein", f.Stated), masked("fein", f.Expected)
 	}

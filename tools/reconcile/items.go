@@ -63,7 +63,7 @@ func cells(r *row, names ...string) []Cell {
 	out := make([]Cell, 0, len(names))
 	for _, n := range names {
 		if f := r.cells[n]; f != nil {
-			out = append(out, Cell{Field: n, Value: masked(n, f.Value)})
+			out = append(out, Cell{Field: n, Value: readable(n, masked(n, f.Value))})
 		}
 	}
 	return out

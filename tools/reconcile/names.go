@@ -223,7 +223,7 @@ func limits(a, b string) likeness {
 	case na == nb:
 		return likeness{guideline.BenignVariant, "the same amount, written otherwise"}
 	}
-	return likeness{guideline.Conflict, fmt.Sprintf("%s and %s are different amounts", a, b)}
+	return likeness{guideline.Conflict, fmt.Sprintf("%s and %s are different amounts", guideline.Quantity(na, guideline.Dollars), guideline.Quantity(nb, guideline.Dollars))}
 }
 
 func symbols(a, b string) likeness {

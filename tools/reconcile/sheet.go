@@ -126,6 +126,13 @@ func (s *sheet) decoded(name string, checked *vin.Checked, c vin.FieldCheck) {
 	s.notes[name] = n
 }
 
+// proves names the decode that a fact about the VIN itself rests on.
+func (s *sheet) proves(name string, checked *vin.Checked, c vin.FieldCheck) {
+	n := s.notes[name]
+	n.decode, n.explanation = checked, c.Note
+	s.notes[name] = n
+}
+
 func (s *sheet) number(name string, f *Field) {
 	s.read(name, f, func(t string) (any, error) { return parseNumber(t) })
 }

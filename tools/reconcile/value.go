@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"bordereau/tools/guideline"
 )
 
 var dateForms = []string{time.DateOnly, "01/02/2006", "1/2/2006", "01/02/06", "1/2/06", "January 2, 2006", "Jan 2, 2006", "2006-01-02T15:04:05Z07:00", "2006-01-02 15:04:05", "02-Jan-2006"}
@@ -69,6 +71,26 @@ func parseNumber(s string) (float64, error) {
 		n = -n
 	}
 	return n * times, nil
+}
+
+// units of the fields that hold amounts.
+var units = map[string]guideline.Unit{
+	"csl_limit": guideline.Dollars, "csl": guideline.Dollars, "limit_amount": guideline.Dollars, "deductible": guideline.Dollars, "premium": guideline.Dollars,
+	"stated_value": guideline.Dollars, "total_insured_value": guideline.Dollars, "total_incurred": guideline.Dollars, "paid": guideline.Dollars,
+	"reserve": guideline.Dollars, "recovered": guideline.Dollars, "incurred": guideline.Dollars, "gvw": guideline.Pounds, "annual_mileage": "", "total_miles": "",
+}
+
+// readable writes an amount the way that sentences do; other text stays as it is.
+func readable(field, value string) string {
+	unit, amount := units[field]
+	if !amount {
+		return value
+	}
+	n, err := parseNumber(value)
+	if err != nil {
+		return value
+	}
+	return guideline.Quantity(n, unit)
 }
 
 func parseInt(s string) (int, error) {

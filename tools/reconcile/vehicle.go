@@ -179,7 +179,17 @@ func (e *evaluation) vehicleFacts(v *vehicle) {
 				same = append(same, other.cells["vin"])
 			}
 		}
-		s.set("vehicle.vin_rows", len(same), few(same)...)
+		if near := v.checked.Near; len(near) > 0 && len(same) == 1 {
+			s.missing("vehicle.vin_rows", fmt.Sprintf("VIN %s is almost VIN %s of another row: a misreading or another vehicle", v.vin, near[0].VIN), f)
+		} else {
+			s.set("vehicle.vin_rows", len(same), few(same)...)
+		}
+		s.verdict("vehicle.vin_match", &v.checked, vin.FieldVIN, false, f)
+		if check, ok := v.checked.Check(vin.FieldVIN); ok {
+			for _, name := range []string{"vehicle.vin_length", "vehicle.vin_legal", "vehicle.vin_check_digit"} {
+				s.proves(name, &v.checked, check)
+			}
+		}
 		s.verdict("vehicle.year_match", &v.checked, vin.FieldYear, false, v.fields("year", "vin")...)
 		s.verdict("vehicle.make_match", &v.checked, vin.FieldMake, false, v.fields("make", "vin")...)
 		model, _ := v.checked.Check(vin.FieldModel)

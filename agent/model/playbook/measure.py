@@ -104,7 +104,7 @@ def picture(path, ask, rows):
         ax = grid.iloc[::-1].plot.barh(figsize=(11, 2 + 0.28 * len(grid) * max(1, len(grid.columns) / 2)), width=0.8)
         low = float(grid.min().min())
         ax.set_xlim(max(0.0, low - 5), 100)
-        ax.set_xlabel(titles[ask["height"]] + " (%)")
+        ax.set_xlabel(f"{titles[ask['height']]} (%, from {max(0.0, low - 5):.0f} on)")
         ax.grid(axis="x", alpha=0.3)
     else:
         ax = grid.plot.bar(figsize=(11, 5.5), width=0.8)

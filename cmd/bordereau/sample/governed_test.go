@@ -56,10 +56,17 @@ func (s served) Query(ctx context.Context, sql string, row func([]any) error) (r
 
 func serve(t *testing.T, org *Org, profile string) served {
 	t.Helper()
-	dir := t.TempDir()
-	if err := org.Write(filepath.Join(dir, "in")); err != nil {
+	folder := filepath.Join(t.TempDir(), "in")
+	if err := org.Write(folder); err != nil {
 		t.Fatal(err)
 	}
+	return importFolder(t, folder, org.ID, profile)
+}
+
+// importFolder imports a folder into a data folder of its own.
+func importFolder(t testing.TB, folder, org, profile string) served {
+	t.Helper()
+	dir := t.TempDir()
 	db, dialect, err := migrations.Open(t.Context(), filepath.Join(dir, "governance.db"), migrations.Governance)
 	if err != nil {
 		t.Fatal(err)
@@ -77,14 +84,14 @@ func serve(t *testing.T, org *Org, profile string) served {
 	if err != nil {
 		t.Fatal(err)
 	}
-	source, err := dataset.SourceOf(filepath.Join(dir, "in"))
+	source, err := dataset.SourceOf(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.Import(t.Context(), org.ID, source); err != nil {
+	if _, err := store.Import(t.Context(), org, source); err != nil {
 		t.Fatal(err)
 	}
-	pinned, release, err := store.Pin(t.Context(), org.ID, profile)
+	pinned, release, err := store.Pin(t.Context(), org, profile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +101,7 @@ func serve(t *testing.T, org *Org, profile string) served {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = pool.Close() })
-	return served{pool, pinned.Path, org.ID}
+	return served{pool, pinned.Path, org}
 }
 
 // TestImportedDataGivesTheSameRun imports an organisation, reads it by SQL, and holds the run against the one from memory.

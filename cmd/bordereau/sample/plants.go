@@ -158,6 +158,15 @@ func fleetPlants() []plant {
 			b.unlink(0)
 			b.fails("VEH-01", unitName(b, 0))
 		}},
+		{"vin that no scheme allows", "vehicle0", func(b *bundle, _ *rand.Rand) {
+			v := b.vehicles()
+			s := []byte(v.get(0, "vin"))
+			copy(s[3:8], "ZZZZZ")
+			s[8] = checkDigit(string(s))
+			v.set(0, "vin", string(s))
+			b.unlink(0)
+			b.fails("VEH-09", unitName(b, 0))
+		}},
 		{"vin twice", "alone", func(b *bundle, _ *rand.Rand) {
 			v := b.vehicles()
 			row := append([]string(nil), v.rows[0]...)

@@ -219,7 +219,7 @@ func (b *bundle) raisePremium() {
 func operationPlants() []plant {
 	return []plant{
 		{"local radius", "radius", func(b *bundle, _ *rand.Rand) {
-			b.far("GA", "CA")
+			b.far()
 			b.app().set("radius", "50")
 			b.fails("OPS-01", sub)
 		}},
@@ -252,6 +252,18 @@ func operationPlants() []plant {
 		{"limit differs", "limit", func(b *bundle, _ *rand.Rand) {
 			b.paper("broker_email").set("csl_limit", "2000000")
 			b.fails("COV-03", sub)
+		}},
+		{"split limit", "limit", func(b *bundle, _ *rand.Rand) {
+			b.app().table("coverages").set(0, "limit_basis", "each accident")
+			b.fails("COV-04", "coverage Auto Liability")
+		}},
+		{"limit without basis", "limit", func(b *bundle, _ *rand.Rand) {
+			b.app().table("coverages").set(0, "limit_basis", "")
+			b.untold("COV-04", "coverage Auto Liability")
+		}},
+		{"high deductible", "value", func(b *bundle, _ *rand.Rand) {
+			b.app().table("coverages").set(1, "deductible", "25000")
+			b.fails("COV-05", "coverage Physical Damage")
 		}},
 		{"symbol differs", "dates", func(b *bundle, _ *rand.Rand) {
 			b.app().table("coverages").set(0, "symbol", "1")
@@ -289,20 +301,11 @@ func (b *bundle) limit(v string) {
 	b.paper("broker_email").set("csl_limit", v)
 }
 
-// far adds miles in a state that is far away, and states it as a state of operation.
-func (b *bundle) far(either, or string) {
-	to := either
-	for _, n := range append([]string{b.home.state}, b.home.neighbours...) {
-		if n == either {
-			to = or
-		}
-	}
-	if has([]string{"AZ"}, b.home.state) {
-		to = "GA"
-	}
+// far adds miles in Maine, which is three borders or more from every terminal, and states it as a state of operation.
+func (b *bundle) far() {
 	t := b.paper("ifta").table("ifta")
-	t.rows = append(t.rows, []string{b.vehicles().get(0, "unit_no"), to, "300"})
-	b.app().set("states_of_operation", b.app().get("states_of_operation")+", "+to)
+	t.rows = append(t.rows, []string{b.vehicles().get(0, "unit_no"), "ME", "300"})
+	b.app().set("states_of_operation", b.app().get("states_of_operation")+", ME")
 }
 
 // neighboursOfNeighbour is a state near enough for the stated radius that is not a stated state of operation.

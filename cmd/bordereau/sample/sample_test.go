@@ -31,7 +31,7 @@ func generate(t *testing.T, id string, seed uint64) *Org {
 	return org
 }
 
-func reconciler(t *testing.T) *reconcile.Reconciler {
+func reconciler(t testing.TB) *reconcile.Reconciler {
 	t.Helper()
 	d, err := decoder()
 	if err != nil {
@@ -95,6 +95,34 @@ func TestFindingsEqualTheKey(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// TestEveryRuleIsPlanted holds the plants against the library: each carrier meets each of its rules at least once, failing.
+func TestEveryRuleIsPlanted(t *testing.T) {
+	t.Parallel()
+	lib, err := guideline.Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	planted := map[string]bool{}
+	for _, s := range generate(t, "northgate", 1).Submissions {
+		for _, p := range s.Planted {
+			if p.Outcome == "fail" {
+				planted[s.Carrier+" "+p.Rule] = true
+			}
+		}
+	}
+	for _, carrier := range []string{"alder", "birch", "cedar"} {
+		g, err := lib.For(carrier, day1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range g.Rules {
+			if !planted[carrier+" "+r.ID] {
+				t.Errorf("no submission of %s fails %s: %s", carrier, r.ID, r.Text)
+			}
 		}
 	}
 }
