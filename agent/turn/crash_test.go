@@ -114,7 +114,8 @@ type scene struct {
 	ttl   time.Duration
 	place place
 
-	released *samples // how long turns waited for another replica after their leases had been given back
+	expired  *samples // how long turns waited for another replica after their leases had run out
+	released *samples // and after they had been given back
 }
 
 func newScene(t *testing.T, p place, ttl time.Duration) *scene {
