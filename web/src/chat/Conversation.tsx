@@ -29,7 +29,11 @@ export function Conversation({ id, fresh, onFirst, listed, setListed }: Props) {
   const attachments = useAttachments(id);
   const lost = useConnectionLost();
   const models = useResource('models', (signal) => chatApi.models(signal));
-  const about = useResource(fresh ? undefined : `${id} ${thread.messages.length > 0}`, (signal) => chatApi.conversation(id, signal));
+  const about = useResource(fresh ? undefined : id, (signal) => chatApi.conversation(id, signal));
+  const { reload } = about;
+  useEffect(() => {
+    if (!thread.waiting) reload(); // the first message gives it a title
+  }, [thread.waiting, reload]);
   const foreign = about.data !== undefined && about.data.person !== person.id;
   useEffect(() => {
     document.title = about.data?.title ? `${about.data.title} – Bordereau` : 'Bordereau';
@@ -98,7 +102,7 @@ export function Conversation({ id, fresh, onFirst, listed, setListed }: Props) {
             setModel={setModel}
             onSend={send}
             onStop={() => void thread.stop()}
-            draft={draft}
+            draft={thread.unsent || draft}
           />
         )}
       </div>

@@ -6,6 +6,7 @@ import { Artifacts } from './Artifacts';
 import { Findings, isReconciled } from './Findings';
 import { SafeMarkdown } from './Markdown';
 import { Outcome } from './Outcome';
+import { Plan, planOf } from './Plan';
 import { Step } from './Step';
 import { figuresOf, isTool } from './figures';
 import type { ArtifactData, ChatMessage, ChatPart, StoredMessage, ToolPart } from './types';
@@ -30,7 +31,7 @@ function Question({ message }: { message: ChatMessage }) {
   const created = (message as Partial<StoredMessage>).created;
   return (
     <div className="question">
-      <h3 className="hidden">You asked</h3>
+      <h2 className="hidden">You asked</h2>
       <p>{words}</p>
       {files.length > 0 && (
         <ul aria-label="Attached files">
@@ -49,6 +50,7 @@ function Question({ message }: { message: ChatMessage }) {
 function Answer({ message, streaming, again }: Props) {
   const outcome = outcomeOf(message);
   const tools = message.parts.filter(isTool);
+  const plan = planOf(message);
   const files = useMemo(() => artifactsOf(message), [message]);
   const known = useMemo(() => (streaming ? undefined : figuresOf(message)), [message, streaming]);
   const turn = message.parts.find((p) => p.type === 'data-turn')?.data;
@@ -57,7 +59,8 @@ function Answer({ message, streaming, again }: Props) {
   let call = -1;
   return (
     <div className="answer" aria-busy={streaming}>
-      <h3 className="hidden">Bordereau answered</h3>
+      <h2 className="hidden">Bordereau answered</h2>
+      {plan && <Plan steps={plan} running={streaming} />}
       {groups(message.parts).map((group, i) => {
         if (Array.isArray(group)) {
           return (

@@ -19,8 +19,9 @@ export function figuresOf(message: ChatMessage): Figures {
   const found: Figures = new Map();
   for (const part of message.parts) {
     if (part.type !== 'dynamic-tool' || part.state !== 'output-available') continue;
-    const [audit] = auditIds(part.output);
-    if (audit) collect(part.output, audit, found);
+    const ids = auditIds(part.output);
+    for (const id of ids) found.set(id, id);
+    if (ids[0]) collect(part.output, ids[0], found);
   }
   return found;
 }
@@ -68,6 +69,8 @@ export function figures(known: Figures) {
 function walk(node: Node, known: Figures) {
   if (!node.children || untouched.has(node.tagName ?? '')) return;
   node.children = node.children.flatMap((child) => {
+    const named = child.tagName === 'code' ? (child.children?.[0]?.value ?? '') : '';
+    if (named && [...known.values()].includes(named)) return [leading(named, child)]; // an audit id that the text names
     if (child.type !== 'text') {
       walk(child, known);
       return [child];
@@ -84,16 +87,18 @@ function split(text: string, known: Figures): Node[] {
     const audit = known.get(plain) ?? known.get(plain.replace('%', ''));
     if (!audit || /[\w]/.test(text[match.index + match[0].length] ?? '')) continue;
     out.push({ type: 'text', value: text.slice(from, match.index) });
-    out.push({
-      type: 'element',
-      tagName: 'a',
-      properties: { href: `/console/statements/${audit}`, title: `From statement ${audit}` },
-      children: [{ type: 'text', value: match[0] }],
-    });
+    out.push(leading(audit, { type: 'text', value: match[0] }));
     from = match.index + match[0].length;
   }
   out.push({ type: 'text', value: text.slice(from) });
   return out;
 }
+
+const leading = (audit: string, what: Node): Node => ({
+  type: 'element',
+  tagName: 'a',
+  properties: { href: `/console/statements/${audit}`, title: `From statement ${audit}` },
+  children: [what],
+});
 
 export const isTool = (part: ChatMessage['parts'][number]): part is ToolPart => part.type === 'dynamic-tool';

@@ -22,6 +22,7 @@ const tools: Record<string, (input: Values, output: Values, done: boolean) => st
   reconcile: (i, o, done) => (done ? `${plural(num(o.submissions), 'submission')} → ${plural(num(o.finding_count), 'finding')}` : span(i)),
   publish_report: (i, o, done) => (done && Array.isArray(o.artifacts) ? (o.artifacts as Values[]).map((a) => String(a.name)).join(', ') : oneLine(i.title)),
   run: (i, o, done) => `${oneLine(i.script)}${done && o.exit_code ? ` → exit status ${String(o.exit_code)}` : ''}`,
+  plan: (i) => plural(Array.isArray(i.steps) ? i.steps.length : 0, 'step'),
   read_file: (i) => oneLine(i.path),
   write_file: (i) => oneLine(i.path),
   list_files: (i) => oneLine(i.path ?? '/workspace'),

@@ -15,6 +15,7 @@ export interface Thread {
   loading: boolean;
   error?: ApiError; // of loading
   refused?: ApiError; // of the last message
+  unsent: string; // what it said
   busy: boolean; // a turn is under way, here or elsewhere
   waiting: boolean; // its first event hasn't come
   stopping: boolean;
@@ -31,6 +32,7 @@ export function useThread(id: string, fresh: boolean, model: string): Thread {
   const [loaded, setLoaded] = useState(fresh);
   const [error, setError] = useState<ApiError>();
   const [refused, setRefused] = useState<ApiError>();
+  const [unsent, setUnsent] = useState('');
   const [stopping, setStopping] = useState(false);
   const [retry, setRetry] = useState<RetryData>();
   const [round, setRound] = useState(0);
@@ -46,9 +48,18 @@ export function useThread(id: string, fresh: boolean, model: string): Thread {
       if (part.type === 'data-progress') noteProgress(part.id ?? '', part.data);
       if (part.type === 'data-retry') setRetry(part.data);
     },
-    onError: (e) => setRefused(asApiError(e)),
+    onError(e) {
+      setRefused(asApiError(e));
+      // A message that was refused is none: its words go back to where they were written.
+      const last = latest.current.at(-1);
+      if (last?.role !== 'user') return;
+      setUnsent(textOf(last));
+      setMessages((all) => all.filter((m) => m.id !== last.id));
+    },
   });
   const { setMessages, resumeStream, sendMessage, status } = chat;
+  const latest = useRef(chat.messages);
+  latest.current = chat.messages;
   const busy = status === 'submitted' || status === 'streaming';
 
   // What the callbacks below must see as it is now.
@@ -63,10 +74,8 @@ export function useThread(id: string, fresh: boolean, model: string): Thread {
     if (!seen.alive || seen !== now.current) return;
     note(seen, turn, more);
     if (more.length) setStored((s) => [...s, ...more]);
-    if (seen.busy) return;
-    setMessages([]); // all of it is stored now, or is replayed
-    if (live(turn?.outcome.status)) void resumeStream();
-  }, [id, setMessages, resumeStream]);
+    if (!seen.busy && live(turn?.outcome.status)) void resumeStream();
+  }, [id, resumeStream]);
 
   useEffect(() => {
     if (fresh) return;
@@ -78,7 +87,6 @@ export function useThread(id: string, fresh: boolean, model: string): Thread {
         if (!seen.alive) return;
         note(seen, turn, all);
         setStored(all);
-        setMessages([]);
         setLoaded(true);
         if (live(turn?.outcome.status)) void resumeStream();
       },
@@ -100,6 +108,13 @@ export function useThread(id: string, fresh: boolean, model: string): Thread {
     }
     was.current = busy;
   }, [busy, id, sync]);
+
+  // What is stored needn't be kept twice. Both are shown once meanwhile, so that nothing flickers.
+  useEffect(() => {
+    if (busy || chat.messages.length === 0) return;
+    const known = new Set(stored.map((m) => m.id));
+    if (chat.messages.every((m) => known.has(m.id))) setMessages([]);
+  }, [busy, stored, chat.messages, setMessages]);
 
   // What happens elsewhere.
   useEffect(() => {
@@ -137,6 +152,7 @@ export function useThread(id: string, fresh: boolean, model: string): Thread {
 
   const send = async (text: string, attached: string[] = []) => {
     setRefused(undefined);
+    setUnsent('');
     const parts = [{ type: 'text' as const, text }];
     if (attached.length) parts.push({ type: 'text', text: attachedText(attached) });
     if (!busy) {
@@ -159,6 +175,7 @@ export function useThread(id: string, fresh: boolean, model: string): Thread {
     loading: !loaded && !error,
     error,
     refused,
+    unsent,
     busy,
     waiting: status === 'submitted',
     stopping,
@@ -203,6 +220,12 @@ export function listen(id: string | undefined, heard: () => void): BroadcastChan
   const c = channel();
   c.onmessage = (e) => (id === undefined || e.data === id) && heard();
   return c;
+}
+
+// textOf is what a person wrote in a message.
+function textOf(message: ChatMessage): string {
+  const part = message.parts.find((p) => p.type === 'text');
+  return part?.type === 'text' ? part.text : '';
 }
 
 // outcomeOf is how the turn of an answer ended, once it has.

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { accessible, closeBrowser, Server, Visitor } from './harness.ts';
+
+// The chat with the playbook model, which needs no key and answers the same each time.
+
+const reconcile = 'Reconcile all submissions from today against carrier guidelines and generate a report flagging discrepancies';
+const editRate = 'What percentage of extracted fields were edited by a human, per field per day, for June and July, for the Claims Intake workflow?';
+
+let server: Server;
+let email: string;
+let visitor: Visitor;
+let page: Page;
+const folder = mkdtempSync(join(tmpdir(), 'bordereau-chat-'));
+
+before(async () => {
+  server = await Server.start();
+  email = await server.person('underwriter', 'Robin Marsh');
+  visitor = await Visitor.of(server, email);
+  page = visitor.page;
+});
+
+after(async () => {
+  await closeBrowser();
+  await server.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+export const box = (p: Page) => p.getByRole('textbox', { name: 'Your question' });
+
+async function ask(p: Page, question: string) {
+  await box(p).fill(question);
+  await box(p).press('Enter');
+}
+
+const answered = (p: Page, ms = 120_000) => p.getByRole('button', { name: 'Ask again' }).last().waitFor({ timeout: ms });
+
+test('an empty conversation offers questions, to keyboards and screen readers as well', async () => {
+  await page.getByRole('heading', { name: /What should be looked into/ }).waitFor();
+  assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('aria-label')), 'Your question');
+  await visitor.shot('chat-empty');
+  assert.deepEqual(await accessible(page), []);
+});
+
+test('a reconciliation: steps, findings with filters, a workbook and a PDF with previews', async () => {
+  const hint = page.waitForRequest('**/warm');
+  await page.getByRole('button', { name: 'New conversation' }).focus();
+  await box(page).focus();
+  await hint.catch(() => {}); // the first focus may have warmed it already
+  await ask(page, reconcile);
+  await page.waitForURL(/\/chat\/[\w-]+$/);
+  await page.getByRole('list', { name: 'Steps' }).first().waitFor({ timeout: 60_000 });
+  await visitor.shot('chat-working');
+  await answered(page);
+
+  const findings = page.getByRole('region', { name: 'Findings', exact: true });
+  const all = await findings.getByRole('row').count();
+  await findings.getByRole('combobox', { name: 'Severity' }).selectOption({ index: 1 });
+  const some = await findings.getByRole('row').count();
+  assert.ok(all > 2 && some >= 2 && some <= all, `${some} of ${all} rows`);
+  await findings.getByRole('combobox', { name: 'Severity' }).selectOption('');
+  assert.match((await findings.getByRole('row').nth(1).getByRole('link').getAttribute('href')) ?? '', /^\/runs\/.+\?finding=/);
+
+  const step = page.getByRole('button', { name: /^reconcile/ });
+  await step.click();
+  assert.match(await page.locator('.step-detail:not([hidden])').innerText(), /\d s/);
+  assert.match((await page.locator('.step-detail:not([hidden]) a').first().getAttribute('href')) ?? '', /^\/console\/statements\//);
+  await visitor.shot('chat-reconciled');
+  assert.deepEqual(await accessible(page), []);
+
+  await page.getByRole('button', { name: 'Preview discrepancies.xlsx' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('tab').first().waitFor();
+  assert.ok((await dialog.getByRole('tab').count()) > 1);
+  assert.ok((await dialog.getByRole('row').count()) > 2);
+  await visitor.shot('chat-workbook');
+  assert.deepEqual(await accessible(page), []);
+  await page.keyboard.press('Escape');
+
+  await page.getByRole('button', { name: 'Preview discrepancies.pdf' }).click();
+  await page.getByText(/Page 1 of \d+/).waitFor();
+  await page.waitForFunction(() => (document.querySelector('.preview-page p')?.textContent ?? '').length > 50);
+  await visitor.shot('chat-pdf');
+  await page.getByRole('button', { name: 'Next page' }).click();
+  await page.getByText(/Page 2 of/).waitFor();
+  await page.keyboard.press('Escape');
+
+  const download = page.waitForEvent('download');
+  await page.getByRole('link', { name: 'Download discrepancies.xlsx' }).click();
+  assert.equal((await download).suggestedFilename(), 'discrepancies.xlsx');
+});
+
+test('an edit rate: SQL and code in the steps, a picture, a question asked again', async () => {
+  await page.getByRole('button', { name: 'New conversation' }).click();
+  await ask(page, editRate);
+  await page.getByRole('list', { name: 'Steps' }).first().waitFor({ timeout: 60_000 });
+  await answered(page);
+  const sql = page.getByRole('button', { name: /^sql/ }).first();
+  await sql.click();
+  await page.getByText('SQL', { exact: true }).first().waitFor();
+  await page.getByRole('button', { name: 'Preview edit-rate.png' }).waitFor();
+  await page.waitForFunction(() => [...document.querySelectorAll<HTMLImageElement>('.artifact-thumb img')].every((i) => i.naturalWidth > 0));
+  await visitor.shot('chat-edit-rate');
+  assert.deepEqual(await accessible(page), []);
+  assert.equal(await page.getByRole('navigation', { name: 'Conversations' }).getByRole('link').count(), 2);
+});
+
+test('a reload in mid-turn and a second tab show the same, once', async () => {
+  await page.getByRole('button', { name: 'New conversation' }).click();
+  await ask(page, reconcile);
+  await page.waitForURL(/\/chat\/[\w-]+$/);
+  const second = await visitor.tab();
+  await second.goto(page.url());
+  await page.reload();
+  await Promise.all([answered(page), answered(second)]);
+  await page.reload();
+  await answered(page);
+  const [a, b] = await Promise.all([texts(page), texts(second)]);
+  assert.equal(a.length, 2);
+  assert.deepEqual(a, b);
+  await second.close();
+});
+
+test('a server that is killed and comes back in mid-turn loses nothing', async () => {
+  await page.getByRole('button', { name: 'New conversation' }).click();
+  await ask(page, editRate);
+  await page.getByRole('list', { name: 'Steps' }).first().waitFor({ timeout: 60_000 });
+  await server.kill();
+  await page.getByRole('alert').getByText('The connection is lost').waitFor();
+  await visitor.shot('chat-lost');
+  await server.up();
+  await answered(page);
+  await page.getByRole('alert').getByText('The connection is lost').waitFor({ state: 'hidden' });
+  const shown = await texts(page);
+  assert.equal(shown.length, 2);
+  await page.reload();
+  await answered(page);
+  assert.deepEqual(await texts(page), shown);
+});
+
+test('a large file is dropped, sent with its progress, and named to the model', async () => {
+  await page.getByRole('button', { name: 'New conversation' }).click();
+  const large = join(folder, 'losses.csv');
+  writeFileSync(large, Buffer.concat([Buffer.from('unit,value\n'), randomBytes(26 << 20).toString('hex').match(/.{1,64}/g)!.join('\n')].map((x) => Buffer.from(x))));
+  const strange = join(folder, 'plan.dwg');
+  writeFileSync(strange, randomBytes(1000));
+  const chooser = page.waitForEvent('filechooser');
+  await page.getByRole('button', { name: 'Attach files' }).click();
+  await (await chooser).setFiles([large, strange]);
+  await page.getByText('Nobody here can open .dwg files').waitFor();
+  await page.getByRole('progressbar').first().waitFor();
+  await visitor.shot('chat-upload');
+  assert.equal(await page.getByRole('button', { name: 'Send', exact: true }).isDisabled(), true);
+  await page.getByText('Files are being sent').waitFor({ state: 'hidden', timeout: 60_000 });
+  assert.deepEqual(await accessible(page), []);
+  await ask(page, 'What can you do?');
+  await answered(page);
+  assert.deepEqual(await page.locator('.question li').allInnerTexts(), ['losses.csv', 'plan.dwg']);
+});
+
+test('dark, and on a phone', async () => {
+  const url = page.url();
+  for (const visit of [{ dark: true }, { phone: true }, { phone: true, dark: true }]) {
+    const v = await Visitor.of(server, email, visit);
+    const name = `chat${visit.phone ? '-phone' : ''}${visit.dark ? '-dark' : ''}`;
+    await v.shot(`${name}-empty`);
+    await v.page.goto(url);
+    const lists = v.page.getByRole('button', { name: 'Show conversations' });
+    if (visit.phone) {
+      await lists.click();
+      await v.shot(`${name}-list`);
+    }
+    await v.page.getByRole('link', { name: reconcile }).first().click();
+    await answered(v.page);
+    await v.page.getByRole('region', { name: 'Messages' }).evaluate((e) => (e.scrollTop = 0));
+    await v.shot(name);
+    assert.deepEqual(await accessible(v.page), []);
+    assert.ok(await v.page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'the page is wider than the screen');
+    await v.close();
+  }
+});
+
+test('nothing was asked of anybody else, and no page failed', () => {
+  assert.deepEqual(visitor.foreign(), []);
+  assert.deepEqual(visitor.faults, []);
+});
+
+const texts = (p: Page) => p.locator('.question > p, .answer .prose').evaluateAll((all) => all.map((e) => e.textContent)).then((all) => [all[0], all.slice(1).join('\n')]);
