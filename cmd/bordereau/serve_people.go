@@ -29,7 +29,7 @@ func newGuard(c config, directory *identity.Directory, log *slog.Logger) (*httpa
 // newOIDC is nil where no organisation has an identity provider.
 func newOIDC(c config, directory *identity.Directory) (httpapi.OIDC, error) {
 	if len(c.OIDC) == 0 {
-		return nil, nil //nolint:nilnil // the API takes nil for none
+		return nil, nil
 	}
 	seal, err := secret(c.path("keys", "oidc"))
 	if err != nil {
