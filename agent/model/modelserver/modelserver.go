@@ -2,6 +2,7 @@
 package modelserver
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -55,8 +56,8 @@ type Reply struct {
 	Piece      int           `json:"piece,omitempty"`       // bytes of text in one event; 0: 4
 }
 
-// Script says what is answered. The reply to a request is chosen by how many assistant messages follow its first user
-// message, so a request that is sent again is answered the same, by whichever server.
+// Script says what is answered. The reply to a request is chosen by how many assistant messages follow its last question, so
+// every turn of a conversation plays the script, and a request that is sent again is answered the same, by whichever server.
 type Script struct {
 	Replies   []Reply `json:"replies"`    // the last one is repeated
 	Key       string  `json:"key"`        // what requests must present; "": anything
@@ -133,21 +134,14 @@ type wire interface {
 
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, body []byte, to wire) {
 	var req struct {
-		Messages []struct {
-			Role string `json:"role"`
-		} `json:"messages"`
+		Messages []message `json:"messages"`
 	}
 	if err := json.Unmarshal(body, &req); err != nil {
 		http.Error(w, `{"error":{"type":"invalid_request_error","message":"not JSON"}}`, http.StatusBadRequest)
 		return
 	}
 	script := s.script.Load()
-	n := 0
-	for _, m := range req.Messages {
-		if m.Role == "assistant" {
-			n++
-		}
-	}
+	n := sinceQuestion(req.Messages)
 	if len(script.Replies) == 0 {
 		http.Error(w, `{"error":{"type":"api_error","message":"the script is empty"}}`, http.StatusInternalServerError)
 		return
@@ -184,6 +178,25 @@ func (s *Server) due(n int, r Reply) Fault {
 	}
 	s.faults[n]++
 	return r.Fault
+}
+
+// message is what both wires say of one message.
+type message struct {
+	Role    string          `json:"role"`
+	Content json.RawMessage `json:"content"`
+}
+
+// sinceQuestion counts the assistant's messages after the last question. What a person adds while tools run is none.
+func sinceQuestion(all []message) (n int) {
+	for i, m := range all {
+		switch {
+		case m.Role == "assistant":
+			n++
+		case m.Role == "user" && !bytes.Contains(m.Content, []byte(`"tool_result"`)) && (i == 0 || all[i-1].Role != "tool"):
+			n = 0
+		}
+	}
+	return n
 }
 
 // pieces cuts a text as a stream would.
