@@ -151,11 +151,16 @@ func start(ctx context.Context, c config, log *slog.Logger) (s *system, err erro
 	outside.api(api)
 	outside.add(httpapi.Endpoint{Pattern: "POST /api/import", Access: httpapi.Only(identity.ScopeImport, identity.Admin), Handler: imports})
 	outside.add(vinEndpoints(vins)...)
-	consoles, err := serveConsole(c, plane, directory, log, &open)
+	consoles, err := serveConsole(plane, directory, log)
 	if err != nil {
 		return nil, err
 	}
 	outside.add(consoles...)
+	desk, err := serveDesk(plane, decoder, directory, log)
+	if err != nil {
+		return nil, err
+	}
+	outside.add(desk...)
 	address, stopListening, err = listenLocal(ctx, c.Listen, outside.mux, log)
 	if err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"gocloud.dev/blob/fileblob"
+	"gocloud.dev/blob"
 
 	"bordereau/governance/audit"
 	"bordereau/governance/call"
@@ -21,6 +21,7 @@ import (
 	"bordereau/governance/duck"
 	"bordereau/governance/export"
 	"bordereau/governance/gate"
+	"bordereau/governance/guidelines"
 	"bordereau/governance/mcpserver"
 	"bordereau/governance/policy"
 	runs "bordereau/governance/run"
@@ -28,7 +29,6 @@ import (
 	"bordereau/governance/statement"
 	"bordereau/governance/turntoken"
 	"bordereau/migrations"
-	"bordereau/tools/guideline"
 	"bordereau/tools/vin"
 )
 
@@ -43,11 +43,12 @@ const exportLife = time.Hour
 
 // dataPlane is everything through which SQL reaches data.
 type dataPlane struct {
-	db     *sql.DB
-	store  *dataset.Store
-	policy *policy.Policy
-	audit  *audit.Log
-	gate   *gate.Gate
+	db      *sql.DB
+	store   *dataset.Store
+	policy  *policy.Policy
+	audit   *audit.Log
+	gate    *gate.Gate
+	exports *export.Store
 }
 
 // openStore opens the governance database and the datasets of a data folder.
@@ -68,8 +69,15 @@ func openStore(ctx context.Context, c config, log *slog.Logger, open *closers) (
 	if err != nil {
 		return nil, nil, fmt.Errorf("finding this program: %w", err)
 	}
+	var bucket *blob.Bucket
+	if c.Governance.Bucket != "" {
+		if bucket, err = openBucket(ctx, c.Governance.Bucket); err != nil {
+			return nil, nil, err
+		}
+		open.add(bucket.Close)
+	}
 	store, err := dataset.Open(dataset.Config{
-		Dir: c.path("datasets"), DB: db, Dialect: dialect, Logger: log, Now: time.Now,
+		Dir: c.path("datasets"), DB: db, Dialect: dialect, Logger: log, Now: time.Now, Bucket: bucket,
 		Builder: dataset.Command{Path: self, Args: []string{"dataset-builder"}},
 	})
 	return db, store, err
@@ -82,6 +90,9 @@ func openDataPlane(ctx context.Context, c config, log *slog.Logger, open *closer
 		return nil, err
 	}
 	p := &dataPlane{db: db, store: store}
+	if p.exports, err = openExports(ctx, c, db, open); err != nil {
+		return nil, err
+	}
 	if p.policy, err = policy.Load(c.Governance.Policy, policy.Relations()); err != nil {
 		return nil, err
 	}
@@ -104,13 +115,14 @@ func openDataPlane(ctx context.Context, c config, log *slog.Logger, open *closer
 }
 
 // openExports opens where whole results wait to be fetched.
-func openExports(c config, db *sql.DB, open *closers) (*export.Store, error) {
-	if err := os.MkdirAll(c.path("exports"), 0o700); err != nil {
-		return nil, fmt.Errorf("making the folder of exports: %w", err)
+func openExports(ctx context.Context, c config, db *sql.DB, open *closers) (*export.Store, error) {
+	address := c.Governance.Bucket
+	if address == "" {
+		address = "file://" + c.path("exports")
 	}
-	bucket, err := fileblob.OpenBucket(c.path("exports"), &fileblob.Options{NoTempDir: true, Metadata: fileblob.MetadataDontWrite})
+	bucket, err := openBucket(ctx, address)
 	if err != nil {
-		return nil, fmt.Errorf("opening the folder of exports: %w", err)
+		return nil, err
 	}
 	open.add(bucket.Close)
 	return export.NewStore(export.Config{DB: db, Bucket: bucket, TTL: exportLife, MaxBytes: 8 << 30, Now: time.Now, NewID: uuid.NewString})
@@ -118,10 +130,6 @@ func openExports(c config, db *sql.DB, open *closers) (*export.Store, error) {
 
 // serveGovernance returns the MCP endpoint over a data plane.
 func serveGovernance(ctx context.Context, p *dataPlane, c config, decoder *vin.Decoder, live turntoken.Liveness, key ed25519.PublicKey, stamper turntoken.Stamper, log *slog.Logger, open *closers) (http.Handler, error) {
-	exports, err := openExports(c, p.db, open)
-	if err != nil {
-		return nil, err
-	}
 	kept, err := runs.NewStore(p.db)
 	if err != nil {
 		return nil, err
@@ -131,11 +139,11 @@ func serveGovernance(ctx context.Context, p *dataPlane, c config, decoder *vin.D
 		return nil, err
 	}
 	open.add(func() error { desk.Close(); return nil })
-	library, err := guideline.Embedded()
+	rules, err := openGuidelines(p.db)
 	if err != nil {
 		return nil, err
 	}
-	reconciler, err := newReconciler(p.gate, decoder, library)
+	reconciler, err := newReconciler(p.gate, decoder, rules)
 	if err != nil {
 		return nil, err
 	}
@@ -147,8 +155,8 @@ func serveGovernance(ctx context.Context, p *dataPlane, c config, decoder *vin.D
 		Gate: p.gate, Verifier: turntoken.Verifier{
 			Key: key, Issuer: tokenIssuer, Audience: tokenAudience, Live: live, Proofs: turntoken.Proofs{URL: c.Governance.PublicURL, Spent: proofs},
 		}, Stamper: stamper,
-		Refusals: mcpserver.AuditRefusals{Log: p.audit, NewID: uuid.NewString}, VINs: decoder, Reconciler: reconciler, Guidelines: guidelines{library}, Documents: documents{p.store},
-		Policy: p.policy, Runs: kept, Exports: exports, Calls: desk, Log: log, Now: time.Now, NewID: uuid.NewString, Version: version(),
+		Refusals: mcpserver.AuditRefusals{Log: p.audit, NewID: uuid.NewString}, VINs: decoder, Reconciler: reconciler, Guidelines: ruleBooks{rules}, Documents: documents{p.store},
+		Policy: p.policy, Runs: kept, Exports: p.exports, Calls: desk, Log: log, Now: time.Now, NewID: uuid.NewString, Version: version(),
 	})
 	if err != nil {
 		return nil, err
@@ -156,16 +164,23 @@ func serveGovernance(ctx context.Context, p *dataPlane, c config, decoder *vin.D
 	tend, stop := context.WithCancel(ctx)
 	var tending sync.WaitGroup
 	tending.Go(func() { server.Tend(tend, time.Minute) })
+	tending.Go(func() {
+		p.store.Tend(tend, dataset.Tending{Every: time.Minute, Quiet: 2 * time.Minute, Keep: c.Governance.Generations})
+	})
 	open.add(func() error { stop(); tending.Wait(); return nil })
 	return server, nil
 }
 
-// guidelines lists the library for describe_data.
-type guidelines struct{ library *guideline.Library }
+// ruleBooks lists an organisation's guidelines for describe_data.
+type ruleBooks struct{ store *guidelines.Store }
 
-func (g guidelines) Guidelines(context.Context, string) ([]mcpserver.Guideline, error) {
+func (g ruleBooks) Guidelines(ctx context.Context, org string) ([]mcpserver.Guideline, error) {
+	library, err := g.store.Library(ctx, org)
+	if err != nil {
+		return nil, err
+	}
 	var all []mcpserver.Guideline
-	for _, x := range g.library.All() {
+	for _, x := range library.All() {
 		all = append(all, mcpserver.Guideline{ID: x.ID, Carrier: x.Carrier, Name: x.Name, Version: x.Version, Effective: x.Effective.Format(time.DateOnly)})
 	}
 	return all, nil

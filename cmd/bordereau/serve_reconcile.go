@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"bordereau/governance/gate"
+	"bordereau/governance/guidelines"
 	"bordereau/governance/mcpserver"
 	"bordereau/tools/guideline"
 	"bordereau/tools/reconcile"
@@ -18,21 +19,26 @@ const reconcilerRole = "reconciler"
 // reconciler runs reconciliations over the gate.
 type reconciler struct {
 	gate   gate.Querier
+	rules  *guidelines.Store
 	engine *reconcile.Reconciler
 }
 
 var _ mcpserver.Reconciler = reconciler{}
 
-func newReconciler(g gate.Querier, decoder reconcile.Decoder, library *guideline.Library) (reconciler, error) {
-	engine, err := reconcile.New(reconcile.Config{Decoder: decoder, Guidelines: library})
-	return reconciler{g, engine}, err
+func newReconciler(g gate.Querier, decoder reconcile.Decoder, rules *guidelines.Store) (reconciler, error) {
+	engine, err := reconcile.New(reconcile.Config{Decoder: decoder, Guidelines: rules.Base()})
+	return reconciler{g, rules, engine}, err
 }
 
 // Reconcile runs one reconciliation on behalf of as, whose name stays on each audit record.
 func (r reconciler) Reconcile(ctx context.Context, id string, as gate.Principal, ask mcpserver.ReconcileAsk, progress func(string), body io.Writer) (mcpserver.Reconciled, error) {
 	as.Role = reconcilerRole
 	progress("reading submissions and comparing their documents")
-	run, tally, err := r.engine.Stream(ctx, reconcile.Scope{
+	library, err := r.rules.Library(ctx, ask.Org)
+	if err != nil {
+		return mcpserver.Reconciled{}, err
+	}
+	run, tally, err := r.engine.With(library).Stream(ctx, reconcile.Scope{
 		RunID: id, Org: ask.Org, Title: "Discrepancy report", From: ask.From, To: ask.To, Workflow: ask.Workflow, Submissions: ask.SubmissionIDs, Guideline: ask.Guideline,
 	}, governed{r.gate, as}, time.Now, body, "")
 	if err != nil {
@@ -54,6 +60,29 @@ func (r reconciler) Reconcile(ctx context.Context, id string, as gate.Principal,
 	}
 	return out, nil
 }
+
+// Try judges one submission by a guideline that isn't published; nothing is stored but the audit of what was read.
+func (r reconciler) Try(ctx context.Context, as gate.Principal, library *guideline.Library, g *guideline.Guideline, submission string, body io.Writer) error {
+	as.Role, as.Via = reconcilerRole, "try"
+	// A text that keeps the version of what it came from is tried in its place.
+	only := tried{library, g}
+	_, _, err := r.engine.With(only).Stream(ctx, reconcile.Scope{
+		RunID: "try", Org: as.Org, Title: "Trial", Submissions: []string{submission}, Guideline: g.Key(),
+	}, governed{r.gate, as}, time.Now, body, "")
+	return err
+}
+
+// tried is a library in which one guideline stands for every name.
+type tried struct {
+	*guideline.Library
+	g *guideline.Guideline
+}
+
+// Named implements reconcile.Guidelines.
+func (t tried) Named(string, time.Time) (*guideline.Guideline, error) { return t.g, nil }
+
+// For implements reconcile.Guidelines.
+func (t tried) For(string, time.Time) (*guideline.Guideline, error) { return t.g, nil }
 
 // governed is the gate for one principal.
 type governed struct {

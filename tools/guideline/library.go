@@ -132,7 +132,7 @@ func (l *Library) latest(on time.Time, is func(*Guideline) bool, what string) (*
 			continue
 		}
 		found = true
-		if g.InForce(on) && (best == nil || g.Effective.After(best.Effective)) {
+		if g.InForce(on) && (best == nil || !g.Effective.Before(best.Effective)) {
 			best = g
 		}
 	}

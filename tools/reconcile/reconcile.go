@@ -54,6 +54,13 @@ func New(cfg Config) (*Reconciler, error) {
 	return &Reconciler{cfg: cfg, geo: newGeography()}, nil
 }
 
+// With returns a reconciler that judges by other guidelines.
+func (r *Reconciler) With(g Guidelines) *Reconciler {
+	c := *r
+	c.cfg.Guidelines = g
+	return &c
+}
+
 // Run reads the submissions in scope, compares and judges them. The same data, guideline, scope and clock give the same run.
 // It holds the whole run; Stream doesn't.
 func (r *Reconciler) Run(ctx context.Context, scope Scope, q Querier, clock Clock) (Run, error) {

@@ -1,11 +1,16 @@
-import { Page } from '../parts/Page';
-import { Empty } from '../parts/States';
+import { Route, Switch } from 'wouter';
+import { Editor } from './Editor';
+import { List } from './List';
+import { View } from './View';
+import './guidelines.css';
 
 // Everything below /guidelines.
 export default function Guidelines() {
   return (
-    <Page title="Guidelines">
-      <Empty title="Nothing here yet" />
-    </Page>
+    <Switch>
+      <Route path="/guidelines/drafts/:id">{({ id }) => <Editor id={id} />}</Route>
+      <Route path="/guidelines/:key">{({ key }) => <View name={decodeURIComponent(key)} />}</Route>
+      <Route component={List} />
+    </Switch>
   );
 }
