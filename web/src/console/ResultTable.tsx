@@ -13,13 +13,13 @@ export function ResultTable({ columns, rows, label }: { columns: ResultColumn[];
   const v = useVirtualizer({ count: rows.length, getScrollElement: () => box.current, estimateSize: () => rowHeight, overscan: 20 });
   const sample = rows.length > 0;
   const layout = useMemo(() => {
-    const digits = String(Math.max(rows.length, 1000)).length;
+    // In pixels: head and rows have other fonts, whose ch differ.
     const tracks = columns.map((c, i) => {
-      let width = c.name.length;
+      let width = c.name.length + c.type.length + 2;
       for (const r of rows.slice(0, 50)) width = Math.max(width, r[i]?.length ?? 4);
-      return `${Math.min(36, Math.max(5, width + 2))}ch`;
+      return `${Math.min(300, 16 + 8 * width)}px`;
     });
-    return { gridTemplateColumns: [`${digits + 2}ch`, ...tracks].join(' ') };
+    return { gridTemplateColumns: ['72px', ...tracks].join(' ') };
   }, [columns, sample]);
   const right = columns.map((c) => numeric.test(c.type));
   return (

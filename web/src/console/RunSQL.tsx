@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { bytes, count, plural } from '../parts/format';
 import { Button } from '../parts/Button';
@@ -13,9 +13,13 @@ import type { Schema } from './types';
 import { previewRows, shownRows, useRun, type Run } from './useRun';
 
 // RunSQL is for SQL of one's own, under one's own role.
-export function RunSQL({ schema }: { schema?: Schema }) {
+export function RunSQL({ schema, onRan }: { schema?: Schema; onRan: () => Promise<void> }) {
   const draft = useDraft();
   const { run, query, explain, cancel, ...more } = useRun();
+  const ended = !run.busy && !!(run.result ?? run.plan ?? run.exported ?? run.error ?? run.cancelled);
+  useEffect(() => {
+    if (ended) void onRan();
+  }, [ended]);
   const [saved, setSaved] = useState(false);
   const [format, setFormat] = useState('csv');
   const sql = () => draft.sql.trim();
@@ -46,6 +50,7 @@ export function RunSQL({ schema }: { schema?: Schema }) {
             <option value="csv">CSV</option>
             <option value="xlsx">Excel</option>
             <option value="parquet">Parquet</option>
+            <option value="arrow">Arrow</option>
           </select>
           <Button small icon="down" disabled={!!run.busy} onClick={() => sql() && void more.export(sql(), format)}>
             Export

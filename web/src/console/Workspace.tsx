@@ -27,7 +27,7 @@ export function Workspace({ at, id }: { at: 'list' | 'statement' | 'sql'; id?: s
         </section>
       )}
       <section className="pane pane-sql" aria-label="Run SQL">
-        <RunSQL schema={schema.data} />
+        <RunSQL schema={schema.data} onRan={pages.refresh} />
       </section>
     </div>
   );

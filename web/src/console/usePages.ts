@@ -59,5 +59,19 @@ export function usePages(filters: Filters) {
     void load(going);
   }, [pages, load]);
 
-  return { ...pages, more, reload: useCallback(() => setRound((n) => n + 1), []) };
+  // refresh puts what was asked since on top; what is there stays where it is.
+  const refresh = useCallback(async () => {
+    const signal = stop.current?.signal;
+    try {
+      const page = await api.get<StatementList>(`/api/console/statements${query({ ...filters, limit: 100 })}`, signal);
+      setPages((now) => {
+        const known = new Set(now.rows.map((r) => r.audit_id));
+        return now.key === key ? { ...now, rows: [...page.statements.filter((s) => !known.has(s.audit_id)), ...now.rows], people: { ...now.people, ...page.people } } : now;
+      });
+    } catch {
+      // The list is as it was; its own loading says what is wrong.
+    }
+  }, [key]);
+
+  return { ...pages, more, refresh, reload: useCallback(() => setRound((n) => n + 1), []) };
 }
