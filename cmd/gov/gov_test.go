@@ -106,7 +106,7 @@ func TestExitStatus(t *testing.T) {
 		{[]string{"sql", "SELECT broken"}, 5, "gov: internal: internal error\n  component: duck\n"},
 		{[]string{"extraction"}, 3, "gov: invalid: name exactly one of submission_id, document_id and field_id\n  hint: the tool's input schema says what it takes\n  component: get_extraction\n"},
 		{[]string{"submissions", "--from", "yesterday"}, 3, "gov: invalid: the arguments of list_submissions are wrong"},
-		{[]string{"sql", "-o", "rows.xlsx", "SELECT 1"}, 2, "gov: -o takes a name that ends in .csv or .parquet\n"},
+		{[]string{"sql", "-o", "rows.xlsx", "SELECT 1"}, 2, "gov: -o takes a name that ends in .csv, .parquet or .arrow\n"},
 		{[]string{"frobnicate"}, 2, "gov: no command \"frobnicate\"\n"},
 		{[]string{"describe"}, 0, ""},
 		{[]string{"vin", "1FUJGLDR0CLBP8834"}, 0, ""},

@@ -67,7 +67,7 @@ func usagef(format string, args ...any) error { return usage(fmt.Sprintf(format,
 
 const help = `gov asks governed submission data from inside a sandbox.
 
-  gov sql [-f FILE] [-o rows.csv|rows.parquet] [--max-rows N] 'SELECT …'
+  gov sql [-f FILE] [-o rows.csv|.parquet|.arrow] [--max-rows N] 'SELECT …'
                         a preview; with -o the whole result in a file and its head in FILE.json
   gov describe [RELATION]
                         relations, columns, row counts, workflows, guidelines

@@ -20,7 +20,7 @@ type export struct {
 
 func sql(ctx context.Context, c *command) error {
 	file := c.flags.String("f", "", "a file with the query; - is standard input")
-	out := c.flags.String("o", "", "write the whole result to this .csv or .parquet")
+	out := c.flags.String("o", "", "write the whole result to this .csv, .parquet or .arrow")
 	rows := c.flags.Int("max-rows", 0, "rows of the preview")
 	words, err := c.parse()
 	if err != nil {
@@ -48,8 +48,8 @@ func sql(ctx context.Context, c *command) error {
 		return c.print(answer)
 	}
 	format := strings.TrimPrefix(strings.ToLower(filepath.Ext(*out)), ".")
-	if format != "csv" && format != "parquet" {
-		return usagef("-o takes a name that ends in .csv or .parquet")
+	if format != "csv" && format != "parquet" && format != "arrow" {
+		return usagef("-o takes a name that ends in .csv, .parquet or .arrow")
 	}
 	ask["export"] = format
 	answer, err := c.client.call(ctx, "sql", fields(ask))

@@ -1,7 +1,9 @@
 package duck
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -24,22 +26,34 @@ func confine(memory int64) error {
 	return nil
 }
 
+// usage tells what this process uses. Its file is opened early, for later nothing can be.
+type usage struct{ statm *os.File }
+
+func openUsage() (*usage, error) {
+	f, err := os.Open("/proc/self/statm")
+	if err != nil {
+		return nil, err
+	}
+	return &usage{f}, nil
+}
+
 // nearby is more than any allocation that fetching a chunk makes.
 const nearby = 64 << 20
 
 // nearCeiling tells whether the process is about to be refused memory.
-func nearCeiling() bool {
+func (u *usage) nearCeiling() bool {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_DATA, &limit); err != nil || limit.Cur == unix.RLIM_INFINITY {
 		return false
 	}
-	raw, err := os.ReadFile("/proc/self/statm")
-	if err != nil {
-		return false
+	raw := make([]byte, 256)
+	n, err := u.statm.ReadAt(raw, 0)
+	if n == 0 {
+		return err != nil && !errors.Is(err, io.EOF)
 	}
 	var size, resident, shared, text, lib, data uint64
-	if _, err := fmt.Sscan(string(raw), &size, &resident, &shared, &text, &lib, &data); err != nil {
-		return false
+	if _, err := fmt.Sscan(string(raw[:n]), &size, &resident, &shared, &text, &lib, &data); err != nil {
+		return true
 	}
 	return data*uint64(os.Getpagesize())+nearby > limit.Cur
 }

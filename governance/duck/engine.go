@@ -13,12 +13,14 @@ import (
 // engine is one DuckDB instance inside a worker process. One path, one instance, one process: DuckDB's instance cache and POSIX
 // locks both lose data when that is not so.
 type engine struct {
-	db bind.Database
+	db   bind.Database
+	used *usage
 
 	mu   sync.Mutex
 	conn bind.Connection // of the statement that runs
 	live bool
 
+	planned  map[string]bool // statements whose plans are good
 	own      bind.Connection // of our own statements
 	prepared map[string]bind.PreparedStatement
 }
@@ -155,6 +157,11 @@ func (e *engine) query(r queryRequest, out answerer) (doneReport, error) {
 		return done, err
 	}
 	defer end()
+	if r.Relations != nil {
+		if err := e.checkPlan(r.SQL, r.Relations); err != nil {
+			return done, err
+		}
+	}
 	stmt, err := prepareOf(conn, r.SQL, bind.StatementTypeSelect)
 	if err == nil && r.Explain { // the text alone was one SELECT, so it can't add to what is before it
 		bind.DestroyPrepare(&stmt)
@@ -174,7 +181,7 @@ func (e *engine) query(r queryRequest, out answerer) (doneReport, error) {
 	if err != nil {
 		return done, err
 	}
-	return done, fetch(&res, columns, r, out, &done)
+	return done, e.fetch(&res, columns, r, out, &done)
 }
 
 func sendHead(res *bind.Result, out answerer) ([]column, error) {
@@ -192,10 +199,10 @@ func sendHead(res *bind.Result, out answerer) ([]column, error) {
 }
 
 // fetch sends rows until the stream ends or a limit is met.
-func fetch(res *bind.Result, columns []column, r queryRequest, out answerer, done *doneReport) error {
+func (e *engine) fetch(res *bind.Result, columns []column, r queryRequest, out answerer, done *doneReport) error {
 	b := &batcher{out: out, max: r, done: done, buf: make([]byte, 0, batchBytes+4096)}
 	for !done.Truncated {
-		chunk, err := next(res)
+		chunk, err := e.next(res)
 		if err != nil {
 			return err
 		}
@@ -217,7 +224,7 @@ func fetch(res *bind.Result, columns []column, r queryRequest, out answerer, don
 
 // next returns the next chunk, nil at the end. DuckDB answers an end and an allocation that failed while it fetched with the same null
 // and no word of an error, so an end so near to the memory ceiling is not believed: a wrong answer must not look right.
-func next(res *bind.Result) (*bind.DataChunk, error) {
+func (e *engine) next(res *bind.Result) (*bind.DataChunk, error) {
 	var chunk bind.DataChunk
 	if bind.StreamFetchChunk(*res, &chunk) == bind.StateSuccess && bind.DataChunkGetSize(chunk) > 0 {
 		return &chunk, nil
@@ -226,7 +233,7 @@ func next(res *bind.Result) (*bind.DataChunk, error) {
 	if message := bind.ResultError(res); message != "" {
 		return nil, failed(bind.ResultErrorType(res), message)
 	}
-	if nearCeiling() {
+	if e.used.nearCeiling() {
 		return nil, &failure{class: classMemory}
 	}
 	var again bind.DataChunk

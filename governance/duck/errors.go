@@ -19,6 +19,7 @@ const (
 	classMemory    = "memory"
 	classStopped   = "stopped" // interrupted, by deadline or from outside
 	classEngine    = "engine"  // anything else
+	classPlan      = "plan"    // the plan isn't what was allowed
 )
 
 // classOf maps DuckDB's error type, which the API gives, to a class.
@@ -86,6 +87,9 @@ func faultOf(e errorReport) *fault.Error {
 	switch e.Class {
 	case classStatement:
 		out.Code, out.Rule, out.Hint = fault.Invalid, "bind", "Check names and types against describe_data."
+	case classPlan:
+		out.Code, out.Rule, out.Message = fault.Denied, "plan", "the statement's plan touches something that the statement does not name"
+		out.Hint = "Write it more plainly: name each relation in FROM."
 	case classValue:
 		out.Code, out.Rule, out.Hint = fault.Invalid, "value", "Use TRY_CAST, NULLIF or a condition that leaves such values out."
 	case classMemory:

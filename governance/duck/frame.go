@@ -65,12 +65,14 @@ type openRequest struct {
 
 // queryRequest is one statement.
 type queryRequest struct {
-	ID       string `json:"id"` // what a cancel names
-	SQL      string `json:"sql"`
-	Explain  bool   `json:"explain,omitempty"` // its plan instead of its rows
-	Millis   int64  `json:"ms"`
-	MaxRows  int    `json:"max_rows"`
-	MaxBytes int64  `json:"max_bytes"`
+	ID  string `json:"id"` // what a cancel names
+	SQL string `json:"sql"`
+	// Relations are those that its plan may touch; null: whatever there is.
+	Relations []string `json:"relations"`
+	Explain   bool     `json:"explain,omitempty"` // its plan instead of its rows
+	Millis    int64    `json:"ms"`
+	MaxRows   int      `json:"max_rows"`
+	MaxBytes  int64    `json:"max_bytes"`
 }
 
 // doneReport closes an answer. Rows lets the reader notice a row that was lost on the way.

@@ -153,7 +153,7 @@ func (p *Pool) ask(ctx context.Context, w *process, job gate.Job, sink gate.Sink
 		time.AfterFunc(grace, func() { w.killIf(id) })
 	})
 	w.busy(id)
-	err := w.query(queryRequest{ID: id, SQL: job.SQL, Explain: job.Explain, Millis: job.Timeout.Milliseconds(), MaxRows: job.MaxRows, MaxBytes: job.MaxBytes})
+	err := w.query(queryRequest{ID: id, SQL: job.SQL, Relations: job.Relations, Explain: job.Explain, Millis: job.Timeout.Milliseconds(), MaxRows: job.MaxRows, MaxBytes: job.MaxBytes})
 	var columns []gate.Column
 	var done doneReport
 	begun := time.Now()

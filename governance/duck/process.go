@@ -151,17 +151,17 @@ func (p *process) nextID() string {
 	return strconv.FormatUint(p.count, 10)
 }
 
-// rss is the worker's resident memory in bytes, 0 when it can't be told.
+// rss is the memory in bytes that the worker has for itself, 0 when it can't be told. What all workers share, the program, isn't counted.
 func (p *process) rss() int64 {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", p.cmd.Process.Pid))
 	if err != nil {
 		return 0
 	}
-	var size, resident int64
-	if _, err := fmt.Sscan(string(raw), &size, &resident); err != nil {
+	var size, resident, shared int64
+	if _, err := fmt.Sscan(string(raw), &size, &resident, &shared); err != nil {
 		return 0
 	}
-	return resident * int64(os.Getpagesize())
+	return (resident - shared) * int64(os.Getpagesize())
 }
 
 // receive hands the frames of one answer to the sink until its last.

@@ -103,6 +103,12 @@ func (w *worker) handle(m message) error {
 		if err != nil {
 			return err
 		}
+		if e.used, err = openUsage(); err != nil {
+			return err
+		}
+		if err := seal(); err != nil {
+			return err
+		}
 		w.engine = e
 		return writeFrame(w.out, frameReady, nil)
 	case frameQuery:

@@ -25,11 +25,12 @@ type Format string
 const (
 	CSV     Format = "csv"
 	Parquet Format = "parquet"
+	Arrow   Format = "arrow" // the IPC stream
 )
 
 // encoders start a file of each format.
 func encoders() map[Format]func(io.Writer, []gate.Column) (Encoder, error) {
-	return map[Format]func(io.Writer, []gate.Column) (Encoder, error){CSV: NewCSV, Parquet: NewParquet, Excel: NewExcel, Guarded: NewGuarded}
+	return map[Format]func(io.Writer, []gate.Column) (Encoder, error){CSV: NewCSV, Parquet: NewParquet, Arrow: NewArrow, Excel: NewExcel, Guarded: NewGuarded}
 }
 
 // Encoder writes rows in one format.

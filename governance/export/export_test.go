@@ -3,13 +3,16 @@ package export_test
 import (
 	"bytes"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"io"
 	"math/big"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 	"gocloud.dev/blob/memblob"
@@ -94,6 +97,73 @@ func TestCSVTellsNullFromEmpty(t *testing.T) {
 `
 	if diff := cmp.Diff(want, string(encode(t, export.NewCSV))); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestArrowKeepsTypes(t *testing.T) {
+	t.Parallel()
+	r, err := ipc.NewReader(bytes.NewReader(encode(t, export.NewArrow)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Release()
+	var types, got []string
+	for _, f := range r.Schema().Fields() {
+		types = append(types, f.Name+" "+f.Type.String())
+	}
+	want := []string{
+		"z_first int64", "round(a, 2) decimal(14, 2)", "wide decimal(38, 4)", "small decimal(4, 1)", "n decimal(38, 0)", "n_1 utf8", "day date32", "at timestamp[us]", "ok bool", "ratio float64",
+		"list list<item: utf8, nullable>", "nested list<item: list<item: date32, nullable>, nullable>", "cells map<utf8, utf8, items_nullable>",
+		"s struct<a: int32, b c: list<item: decimal(4, 1), nullable>>", "u uint64", "raw binary",
+	}
+	if diff := cmp.Diff(want, types); diff != "" {
+		t.Error(diff)
+	}
+	for r.Next() {
+		batch := r.RecordBatch()
+		for row := range int(batch.NumRows()) {
+			var cells []string
+			for _, c := range batch.Columns() {
+				cell := "NULL"
+				if !c.IsNull(row) {
+					raw, err := json.Marshal(c.GetOneForMarshal(row))
+					if err != nil {
+						t.Fatal(err)
+					}
+					cell = string(raw)
+				}
+				cells = append(cells, cell)
+			}
+			got = append(got, strings.Join(cells, "|"))
+		}
+	}
+	if err := r.Err(); err != nil {
+		t.Fatal(err)
+	}
+	rows := []string{
+		`1|"123456789012.25"|"-1234567890123456789012345678901234.5678"|"-12.5"|"-7"|"text"|"1969-12-30"|"2026-11-29T13:14:15.123456Z"|true|0.5|["a",null,""]|[["1969-12-30"],[],null]|` +
+			`[{"key":"vin","value":"1F"},{"key":"year","value":null}]|{"a":1,"b c":["1.5",null]}|18446744073709551615|"AP8="`,
+		strings.Repeat("NULL|", 15) + "NULL",
+		`2|"-0.01"|"0.0001"|"0"|"99999999999999999999999999999999999999"|""|"2026-11-29"|"1969-12-30T00:00:00Z"|false|1e+300|[]|[]|[]|{"a":null,"b c":null}|0|""`,
+	}
+	if diff := cmp.Diff(rows, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestArrowRefusesWhatHasNoPlace(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		typ   string
+		value any
+	}{"39 digits": {"HUGEINT", "170141183460469231731687303715884105727"}, "infinity": {"DATE", "infinity"}, "no UTF-8": {"VARCHAR", "\xff"}, "no list": {"VARCHAR[]", "x"}} {
+		e, err := export.NewArrow(io.Discard, []gate.Column{{Name: "c", Type: c.typ}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Row([]any{c.value}); !errors.Is(err, export.ErrValue) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

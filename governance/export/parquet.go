@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math/big"
-	"strings"
 	"time"
 
 	"github.com/parquet-go/parquet-go"
@@ -232,7 +231,11 @@ func (t Type) leaf(v any) (parquet.Value, error) {
 		case t.kind == integer:
 			return parquet.Int32Value(int32(v)), nil
 		case t.kind == huge || t.kind == decimal:
-			return t.unscaled(big.NewInt(v))
+			n, err := t.decimal(v)
+			if err != nil {
+				return parquet.Value{}, err
+			}
+			return t.unscaled(n)
 		}
 	case float64:
 		switch t.kind {
@@ -268,10 +271,9 @@ func (t Type) fromText(v string) (parquet.Value, error) {
 	case text:
 		return parquet.ByteArrayValue([]byte(v)), nil
 	case decimal, huge:
-		whole, fraction, _ := strings.Cut(v, ".")
-		n, ok := new(big.Int).SetString(whole+fraction, 10)
-		if !ok || len(fraction) != t.scale {
-			return parquet.Value{}, fmt.Errorf("%w: not a decimal of scale %d", ErrValue, t.scale)
+		n, err := t.decimal(v)
+		if err != nil {
+			return parquet.Value{}, err
 		}
 		return t.unscaled(n)
 	case integer:
@@ -283,18 +285,12 @@ func (t Type) fromText(v string) (parquet.Value, error) {
 	return parquet.Value{}, fmt.Errorf("%w: a number, date or time that is infinite or out of range", ErrValue)
 }
 
-// limit38 is the first integer that a Parquet decimal of 38 digits can't hold.
-func limit38() *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(38), nil) }
-
 func (t Type) unscaled(n *big.Int) (parquet.Value, error) {
 	switch {
 	case t.width <= 9:
 		return parquet.Int32Value(int32(n.Int64())), nil
 	case t.width <= 18:
 		return parquet.Int64Value(n.Int64()), nil
-	}
-	if n.CmpAbs(limit38()) >= 0 {
-		return parquet.Value{}, fmt.Errorf("%w: more than 38 digits", ErrValue)
 	}
 	out := make([]byte, 16)
 	if n.Sign() < 0 {

@@ -73,7 +73,7 @@ func TestCorpus(t *testing.T) {
 		t.Fatal(err)
 	}
 	list := strings.Split(strings.TrimSpace(string(text)), "\n")
-	if len(list) < 150 {
+	if len(list) < 200 {
 		t.Fatalf("%d queries", len(list))
 	}
 	path := ducktest.Generation(t, "acme", true, 40)

@@ -190,7 +190,7 @@ func (q *question) answer(ctx context.Context, sink Sink) (Answer, error) {
 	defer release()
 	q.entry.Generation, q.entry.SHA256, q.entry.Profile = pinned.Generation, pinned.SHA256, profile
 	ran, err := q.g.c.Runner.Run(ctx, Job{
-		Org: q.p.Org, Path: pinned.Path, SQL: q.run.SQL, Explain: q.r.Explain, Timeout: timeout, MaxRows: rows, MaxBytes: limits.Bytes, Memory: limits.Memory,
+		Org: q.p.Org, Path: pinned.Path, SQL: q.run.SQL, Relations: q.run.RelationNames(), Explain: q.r.Explain, Timeout: timeout, MaxRows: rows, MaxBytes: limits.Bytes, Memory: limits.Memory,
 	}, sink)
 	q.entry.Rows, q.entry.Bytes, q.entry.Truncated = int64(ran.Rows), ran.Bytes, ran.Truncated
 	q.entry.Queue, q.entry.Run = ran.Queue, ran.Run

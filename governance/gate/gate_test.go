@@ -48,18 +48,18 @@ func TestRefusalsNameRulePlaceAndRewrite(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, map[string]string{"acme/standard": ducktest.Generation(t, "acme", true, 5)}, options{})
 	for sql, want := range map[string]fault.Error{
-		"SELECT * FROM main.submissions":                                       {Code: fault.Denied, Rule: "qualified_relation", Position: 15},
-		"SELECT * FROM subs":                                                   {Code: fault.Denied, Rule: "relation", Position: 15},
-		"SELECT 1, read_text('x')":                                             {Code: fault.Denied, Rule: "function", Position: 11},
-		"SELECT * FROM read_csv('x')":                                          {Code: fault.Denied, Rule: "table_function", Position: 15},
-		"SELECT insured_name.upper() FROM submissions":                         {Code: fault.Denied, Rule: "qualified_function"},
-		"DROP TABLE submissions":                                               {Code: fault.Denied, Rule: "select_only"},
-		"SELECT 1; SELECT 2":                                                   {Code: fault.Denied, Rule: "one_statement"},
-		"SELECT FROM WHERE":                                                    {Code: fault.Invalid, Rule: "syntax", Position: 13},
-		"SELECT nothing FROM submissions":                                      {Code: fault.Invalid, Rule: "bind"},
-		"SELECT CAST(insured_name AS INT) FROM submissions":                    {Code: fault.Invalid, Rule: "value"},
-		"PIVOT submissions ON status USING count(*)":                           {Code: fault.Denied, Rule: "select_only"},
-		"WITH RECURSIVE t AS (SELECT 1 UNION SELECT 2 FROM t) SELECT * FROM t": {Code: fault.Denied, Rule: "recursive_cte"},
+		"SELECT * FROM main.submissions":                    {Code: fault.Denied, Rule: "qualified_relation", Position: 15},
+		"SELECT * FROM subs":                                {Code: fault.Denied, Rule: "relation", Position: 15},
+		"SELECT 1, read_text('x')":                          {Code: fault.Denied, Rule: "function", Position: 11},
+		"SELECT * FROM read_csv('x')":                       {Code: fault.Denied, Rule: "table_function", Position: 15},
+		"SELECT insured_name.upper() FROM submissions":      {Code: fault.Denied, Rule: "qualified_function"},
+		"DROP TABLE submissions":                            {Code: fault.Denied, Rule: "select_only"},
+		"SELECT 1; SELECT 2":                                {Code: fault.Denied, Rule: "one_statement"},
+		"SELECT FROM WHERE":                                 {Code: fault.Invalid, Rule: "syntax", Position: 13},
+		"SELECT nothing FROM submissions":                   {Code: fault.Invalid, Rule: "bind"},
+		"SELECT CAST(insured_name AS INT) FROM submissions": {Code: fault.Invalid, Rule: "value"},
+		"PIVOT submissions ON status USING count(*)":        {Code: fault.Denied, Rule: "select_only"},
+		"WITH RECURSIVE a(x) USING KEY (x) AS (SELECT 1 UNION SELECT x FROM a) SELECT * FROM a": {Code: fault.Denied, Rule: "recursive_cte"},
 	} {
 		_, err := h.Query(t.Context(), asker("acme", "underwriter"), gate.Request{SQL: sql}, &table{})
 		var f *fault.Error

@@ -22,14 +22,16 @@ type Pinner interface {
 
 // Job is one checked statement for a worker.
 type Job struct {
-	Org      string
-	Path     string
-	SQL      string
-	Explain  bool          // give the plan instead of running it
-	Timeout  time.Duration // of the run; waiting for a worker isn't counted
-	MaxRows  int           // one row more makes the answer truncated
-	MaxBytes int64         // of encoded rows
-	Memory   int64         // bytes DuckDB may use
+	Org  string
+	Path string
+	SQL  string
+	// Relations are those that the statement was found to read. A worker refuses a plan that touches others; nil: it doesn't look.
+	Relations []string
+	Explain   bool          // give the plan instead of running it
+	Timeout   time.Duration // of the run; waiting for a worker isn't counted
+	MaxRows   int           // one row more makes the answer truncated
+	MaxBytes  int64         // of encoded rows
+	Memory    int64         // bytes DuckDB may use
 }
 
 // Ran is what a worker says of a job, also of one that failed.

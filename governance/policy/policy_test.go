@@ -122,6 +122,34 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// A policy can't promise a mask that files don't have.
+func TestMasksAreThoseThatFilesHave(t *testing.T) {
+	t.Parallel()
+	for masks, want := range map[string]string{
+		"standard: {mask: {insured_name: token}}, full: {mask: {}}":             "profiles.standard.mask.insured_name: masks are for",
+		"standard: {mask: {ssn: null}}, full: {mask: {}}":                       "profiles.standard.mask.ssn: files keep last4 and token",
+		"standard: {mask: {date_of_birth: last4}}, full: {mask: {}}":            "profiles.standard.mask.date_of_birth: files keep year and token",
+		"standard: {mask: {}}, full: {mask: {ssn: last4}}":                      "profiles.full.mask.ssn: the full profile is as imported",
+		"standard: {mask: {ssn: token, date_of_birth: year}}, full: {mask: {}}": "",
+	} {
+		_, err := policy.Parse("p.yaml", []byte(strings.Replace(`version: 1
+profiles: {MASKS}
+roles: {analyst: {profile: standard, limits: {rows: 1, bytes: 1MiB, seconds: 1, memory: 128MiB}}}
+budgets: {turn: {queries: 1, seconds: 1, bytes: 1MiB}, person: {queries: 1, seconds: 1, bytes: 1MiB}, organisation: {queries: 1, seconds: 1, bytes: 1MiB}}
+`, "MASKS", masks, 1)), policy.Relations())
+		if got := errorText(err); want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%s: %q", masks, got)
+		}
+	}
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add("version: 1\nroles: {analyst: {profile: full}}")
 	f.Add("- a\n- &x [*x]")

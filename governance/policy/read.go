@@ -87,6 +87,7 @@ func (r *reader) policy(doc *yaml.Node) *Policy {
 	if n := f["profiles"]; n != nil {
 		for name, node := range r.mapping(n, "profiles", []string{Standard, Full}, nil) {
 			p.Profiles[name] = r.profile(node, "profiles."+name)
+			r.built(name, node, p.Profiles[name])
 		}
 	}
 	if n := f["roles"]; n != nil {
@@ -122,6 +123,22 @@ func (r *reader) profile(n *yaml.Node, what string) Profile {
 		out.Mask[field] = m
 	}
 	return out
+}
+
+// built refuses a mask that generations don't have: a policy must not promise what a file doesn't hold. The standard profile keeps the last
+// four characters, or the year, and a token of each value, so either may be named; a field that a policy leaves out is masked all the same.
+func (r *reader) built(name string, n *yaml.Node, p Profile) {
+	has := map[string][]Mask{"ssn": {Last4, Token}, "fein": {Last4, Token}, "license_number": {Last4, Token}, "date_of_birth": {Year, Token}}
+	for field, mask := range p.Mask {
+		switch {
+		case name == Full:
+			r.problem(n, "profiles.full.mask.%s: the full profile is as imported; give the role the standard one", field)
+		case has[field] == nil && field == strings.ToLower(field):
+			r.problem(n, "profiles.%s.mask.%s: masks are for ssn, fein, license_number and date_of_birth; hide the column from the role instead", name, field)
+		case has[field] != nil && slices.Contains([]Mask{Last4, Year, Token, Null}, mask) && !slices.Contains(has[field], mask):
+			r.problem(n, "profiles.%s.mask.%s: files keep %s and %s of it; to show less, hide the column from the role", name, field, has[field][0], has[field][1])
+		}
+	}
 }
 
 func (r *reader) role(name string, n *yaml.Node) Role {

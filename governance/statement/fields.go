@@ -45,6 +45,20 @@ func (w *walker) field(how string, v any, n map[string]any) error {
 		return w.each(v, func(row any) error { return w.each(row, func(e any) error { return w.fresh(e, n) }) })
 	case "query":
 		return w.query(v)
+	case "shown": // DESCRIBE and SUMMARIZE of a query; what has a name instead tells about the database
+		if kind := word(n, "show_type"); word(n, "table_name") != "" || n["query"] == nil || kind != "DESCRIBE" && kind != "SUMMARY" {
+			return w.kindRefusal("SHOW_REF")
+		}
+		return nil
+	case "recursive":
+		if name, ok := v.(string); !ok || strings.ToLower(name) != w.recursive {
+			return w.unknown("recursive CTE")
+		}
+		return nil
+	case "recursion": // only here the CTE sees itself
+		w.scopes = append(w.scopes, map[string]bool{strings.ToLower(word(n, "cte_name")): true})
+		defer func() { w.scopes = w.scopes[:len(w.scopes)-1] }()
+		return w.query(v)
 	case "queries":
 		return w.each(v, w.query)
 	case "stmt":

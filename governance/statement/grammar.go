@@ -31,6 +31,7 @@ func parseGrammar(text string) grammar {
 
 const queryGrammar = `
 SELECT_NODE: modifiers=modifiers cte_map=ctes select_list=exprs from_table=table where_clause=expr group_expressions=exprs group_sets=word aggregate_handling=word having=expr sample=sample qualify=expr
+RECURSIVE_CTE_NODE: modifiers=modifiers cte_map=ctes cte_name=recursive union_all=flag left=query right=recursion aliases=aliases key_targets=none
 SET_OPERATION_NODE: modifiers=modifiers cte_map=ctes setop_type=word left=query right=query setop_all=flag children=queries
 `
 
@@ -41,6 +42,7 @@ SUBQUERY: sample=sample subquery=stmt column_name_alias=aliases
 JOIN: sample=none left=table right=table condition=expr join_type=word ref_type=word using_columns=names delim_flipped=flag duplicate_eliminated_columns=exprs
 TABLE_FUNCTION: sample=sample function=tablefunction column_name_alias=aliases with_ordinality=word
 EXPRESSION_LIST: sample=none expected_names=aliases expected_types=types values=rows column_name_alias=aliases
+SHOW_REF: sample=none table_name=shown query=query show_type=shown catalog_name=unqualified schema_name=unqualified
 PIVOT: sample=sample source=table aggregates=exprs unpivot_names=aliases pivots=pivots groups=names column_name_alias=aliases include_nulls=flag
 `
 

@@ -95,6 +95,9 @@ func bound(node map[string]any, n int) map[string]any {
 		},
 	}
 	modifiers, _ := node["modifiers"].([]any)
+	if from, _ := node["from_table"].(map[string]any); word(from, "type") == "SHOW_REF" {
+		return wrap(node, limit) // DESCRIBE and SUMMARIZE take no LIMIT of their own
+	}
 	for _, m := range modifiers {
 		mod, _ := m.(map[string]any)
 		switch word(mod, "type") {

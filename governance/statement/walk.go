@@ -20,6 +20,7 @@ type walker struct {
 	out    *Statement
 
 	scopes             []map[string]bool // CTE names in sight, innermost last
+	recursive          string            // the name of the CTE whose body is next
 	functions, columns map[string]bool
 	nodes, selects     int
 	depth, lambdas     int
@@ -90,9 +91,9 @@ func (w *walker) node(v any, g grammar) error {
 func (w *walker) kindRefusal(kind string) error {
 	switch kind {
 	case "RECURSIVE_CTE_NODE":
-		return refuse("recursive_cte", w.position, "recursive CTEs are not allowed", "Use range(), generate_series() or window functions.")
+		return refuse("recursive_cte", w.position, "a recursive CTE with USING KEY is not allowed", "Leave USING KEY out and keep the last row of each key with row_number().")
 	case "SHOW_REF":
-		return refuse("show", w.position, "SHOW, DESCRIBE and SUMMARIZE are not allowed", "describe_data lists relations and columns; aggregate what you need.")
+		return refuse("show", w.position, "SHOW, and DESCRIBE without a relation or query, are not allowed", "describe_data lists relations and columns; DESCRIBE and SUMMARIZE take a relation or a query.")
 	}
 	return w.unknown(strings.ToLower(kind))
 }
@@ -147,7 +148,7 @@ func (w *walker) query(v any) error {
 	return err
 }
 
-// ctes walks the bodies of a WITH. Each sees the ones before it, never itself.
+// ctes walks the bodies of a WITH. Each sees the ones before it, and itself only in the recursive half of a recursive one.
 func (w *walker) ctes(v any) error {
 	m, _ := v.(map[string]any)
 	list, _ := m["map"].([]any)
@@ -170,6 +171,7 @@ func (w *walker) ctes(v any) error {
 				if !ok {
 					return w.unknown("cte query")
 				}
+				w.recursive = name
 				if err := w.statement(body); err != nil {
 					return err
 				}

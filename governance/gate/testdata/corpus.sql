@@ -177,3 +177,55 @@ SELECT submission_id FROM vehicles WHERE stated_value >= ALL (SELECT stated_valu
 SELECT workflow, count(*) FROM submissions GROUP BY workflow ORDER BY 2 DESC, 1 LIMIT 50%
 SELECT trunc(avg(stated_value), 2), sum(stated_value) * 1.05, stated_value::DOUBLE FROM vehicles GROUP BY stated_value ORDER BY stated_value
 SELECT approx_quantile(confidence, 0.5) BETWEEN 0 AND 1, mad(confidence), kurtosis(confidence), skewness(confidence), entropy(make) FROM vehicles
+DESCRIBE submissions
+DESCRIBE SELECT workflow, count(*) AS n, avg(confidence) AS c FROM extracted_fields GROUP BY workflow
+SELECT column_name, column_type FROM (DESCRIBE vehicles) WHERE column_type LIKE 'DECIMAL%' ORDER BY 1
+SUMMARIZE submissions
+SELECT column_name, count, null_percentage FROM (SUMMARIZE SELECT unit_no, year, stated_value FROM vehicles) ORDER BY 1
+WITH RECURSIVE days(d) AS (SELECT DATE '2026-06-01' UNION ALL SELECT d + 1 FROM days WHERE d < DATE '2026-06-10') SELECT d::DATE AS d, count(s.submission_id) FROM days LEFT JOIN submissions s ON s.received_at::DATE = d::DATE GROUP BY 1 ORDER BY 1
+WITH RECURSIVE chain(field_id, edit_id, n) AS (SELECT field_id, min(edit_id), 1 FROM field_edits GROUP BY field_id UNION ALL SELECT c.field_id, e.edit_id, c.n + 1 FROM chain c JOIN field_edits e ON e.field_id = c.field_id AND e.edit_id > c.edit_id WHERE c.n < 5) SELECT field_id, max(n) FROM chain GROUP BY field_id ORDER BY 1
+WITH RECURSIVE fib(a, b, n) AS (SELECT 0, 1, 1 UNION ALL SELECT b, a + b, n + 1 FROM fib WHERE n < 20), s AS (SELECT sum(a) AS total FROM fib) SELECT total FROM s
+WITH e AS (SELECT field_name, extracted_at::DATE AS day, edited_by_human FROM extracted_fields), d AS (SELECT field_name, day, avg(edited_by_human::INT) AS rate, count(*) AS n FROM e GROUP BY ALL) SELECT field_name, day, rate, avg(rate) OVER (PARTITION BY field_name ORDER BY day RANGE BETWEEN INTERVAL 6 DAY PRECEDING AND CURRENT ROW) AS week FROM d QUALIFY row_number() OVER (PARTITION BY field_name ORDER BY day DESC) <= 3 ORDER BY ALL
+SELECT workflow, count(*) FILTER (WHERE status = 'bound') * 1.0 / nullif(count(*), 0) AS hit_ratio, grouping(workflow) AS total FROM submissions GROUP BY ROLLUP (workflow) ORDER BY 3, 1
+SELECT date_trunc('week', received_at) AS week, workflow, count(*) AS n, sum(count(*)) OVER (PARTITION BY workflow ORDER BY date_trunc('week', received_at)) AS running FROM submissions GROUP BY ALL ORDER BY ALL
+SELECT submission_id, epoch(completed_at - received_at) AS took FROM submissions WHERE completed_at IS NOT NULL ORDER BY took DESC, 1 LIMIT 5
+SELECT quantile_cont(date_diff('minute', received_at, completed_at), [0.5, 0.9, 0.99]) AS minutes FROM submissions
+SELECT v.submission_id, count(*) AS vehicles, count(DISTINCT v.vin) AS vins, count(*) - count(DISTINCT v.vin) AS repeated FROM vehicles v GROUP BY 1 HAVING count(*) > count(DISTINCT v.vin) OR count(*) > 2 ORDER BY 1
+SELECT a.submission_id, a.vin, a.unit_no AS one, b.unit_no AS other FROM vehicles a JOIN vehicles b ON a.vin = b.vin AND a.row_id < b.row_id ORDER BY ALL
+SELECT s.submission_id, v.total, l.incurred, round(l.incurred / nullif(v.total, 0), 4) AS ratio FROM submissions s LEFT JOIN (SELECT submission_id, sum(stated_value) AS total FROM vehicles GROUP BY 1) v USING (submission_id) LEFT JOIN (SELECT submission_id, sum(incurred) AS incurred FROM losses GROUP BY 1) l USING (submission_id) ORDER BY 1
+SELECT submission_id FROM submissions s WHERE NOT EXISTS (FROM documents d WHERE d.submission_id = s.submission_id AND d.document_type = 'loss_run') ORDER BY 1
+SELECT submission_id, list_filter(['application', 'loss_run', 'mvr', 'ifta'], lambda t: NOT list_contains(have, t)) AS missing FROM (SELECT submission_id, list(DISTINCT document_type ORDER BY document_type) AS have FROM documents GROUP BY 1) ORDER BY 1
+FROM extracted_fields SELECT field_name, count(*) AS n, count(*) FILTER (confidence < 0.7) AS weak, round(100.0 * weak / n, 1) AS pct GROUP BY field_name ORDER BY pct DESC, field_name LIMIT 10
+SELECT row_id, cells['vin'] AS vin, map_keys(cells)[1:3] AS first_fields, cardinality(cells) AS n FROM extracted_rows WHERE table_name = 'vehicles' ORDER BY row_id LIMIT 20
+SELECT table_name, field, count(*) FROM (SELECT table_name, unnest(map_keys(cells)) AS field FROM extracted_rows) GROUP BY ALL ORDER BY ALL
+SELECT field_name, regexp_extract(value, '([0-9]{4})', 1) AS digits, count(*) FROM extracted_fields WHERE regexp_matches(value, '[0-9]{4}') GROUP BY ALL ORDER BY 3 DESC, 1, 2 LIMIT 15
+SELECT edited_by, edit_source, count(*) AS edits, count(DISTINCT field_id) AS fields, min(edited_at), max(edited_at) FROM field_edits GROUP BY CUBE (edited_by, edit_source) ORDER BY ALL
+SELECT field_name, from_value, to_value, levenshtein(from_value, to_value) AS distance FROM field_edits WHERE length(from_value) < 40 AND length(to_value) < 40 ORDER BY distance DESC, edit_id LIMIT 10
+SELECT f.field_id, e.n FROM extracted_fields f, LATERAL (SELECT count(*) AS n FROM field_edits x WHERE x.field_id = f.field_id) e WHERE e.n <> f.edit_count ORDER BY 1 LIMIT 20
+SELECT s.submission_id, d.n, d.last FROM submissions s CROSS JOIN LATERAL (SELECT count(*) AS n, max(received_at) AS last FROM documents WHERE submission_id = s.submission_id) d ORDER BY 1
+PIVOT (SELECT workflow, status FROM submissions) ON status IN ('received', 'completed', 'bound') USING count(*) GROUP BY workflow ORDER BY workflow
+SELECT * FROM (SELECT workflow, status, received_at FROM submissions) PIVOT (count(*) AS n, min(received_at) AS first FOR status IN ('bound' AS b, 'declined' AS d)) ORDER BY workflow
+UNPIVOT (SELECT submission_id, effective_date::VARCHAR AS eff, expiry_date::VARCHAR AS exp FROM submissions) ON eff, exp INTO NAME what VALUE day ORDER BY ALL LIMIT 20
+SELECT year, make, count(*) AS n, rank() OVER (PARTITION BY year ORDER BY count(*) DESC, make) AS r FROM vehicles GROUP BY year, make QUALIFY r = 1 ORDER BY year
+SELECT approx_quantile(confidence, 0.9) > 0 AS some, bool_and(confidence BETWEEN 0 AND 1) AS all_in FROM extracted_fields
+SELECT width, count(*) FROM (SELECT floor(confidence * 10) / 10 AS width FROM extracted_fields) GROUP BY width ORDER BY width
+SELECT d.license_number, count(DISTINCT d.submission_id) AS submissions, list(DISTINCT d.name ORDER BY d.name) AS names FROM drivers d WHERE d.license_number IS NOT NULL GROUP BY 1 HAVING count(*) >= 1 ORDER BY 1 LIMIT 10
+SELECT d.license_number = f.value AS joins, count(*) FROM drivers d JOIN extracted_fields f ON f.row_id = d.row_id AND f.field_name = 'license_number' GROUP BY 1
+SELECT extract('year' FROM date_of_birth) AS born, count(*) FROM drivers GROUP BY 1 ORDER BY 1 NULLS LAST
+SELECT CASE WHEN years_experience < 2 THEN 'new' WHEN years_experience < 5 THEN 'some' ELSE 'long' END AS band, count(*), avg(accidents) FROM drivers GROUP BY ALL ORDER BY ALL
+SELECT l.submission_id, l.term_start, sum(l.paid) AS paid, sum(l.reserve) AS reserve, sum(l.incurred) - sum(l.paid) - sum(l.reserve) + coalesce(sum(l.recovered), 0) AS off FROM losses l GROUP BY ALL ORDER BY ALL
+SELECT coverage, max(limit_amount) AS limit_amount, count(*) FROM coverages GROUP BY 1 ORDER BY 1
+(SELECT 'vehicles' AS what, count(*) AS n FROM vehicles) UNION ALL BY NAME (SELECT count(*) AS n, 'drivers' AS what FROM drivers) ORDER BY what
+SELECT submission_id FROM vehicles INTERSECT SELECT submission_id FROM drivers EXCEPT SELECT submission_id FROM losses ORDER BY 1
+SELECT * EXCLUDE (x0, y0, x1, y1) REPLACE (round(confidence, 2) AS confidence) FROM extracted_fields ORDER BY field_id LIMIT 3
+SELECT COLUMNS('.*_id') FROM extracted_fields ORDER BY field_id LIMIT 3
+SELECT max(COLUMNS(* EXCLUDE (cells))) FROM extracted_rows
+SELECT json_object('id', submission_id, 'docs', (SELECT count(*) FROM documents d WHERE d.submission_id = s.submission_id))::VARCHAR AS j FROM submissions s ORDER BY submission_id LIMIT 3
+SELECT struct_pack(w := workflow, n := count(*)) AS s FROM submissions GROUP BY workflow ORDER BY s.w
+SELECT list_sort(list(value)) AS v, list_sum(list_transform(list(length(value)), lambda x: x)) AS n FROM extracted_fields WHERE field_name = 'make'
+SELECT strftime(received_at, '%Y-%m') AS month, dayname(received_at) AS day, count(*) FROM submissions GROUP BY ALL ORDER BY ALL
+SELECT g.day::DATE AS day, count(s.submission_id) AS n FROM generate_series(TIMESTAMP '2026-06-01', TIMESTAMP '2026-06-14', INTERVAL 1 DAY) AS g(day) LEFT JOIN submissions s ON date_trunc('day', s.received_at) = g.day GROUP BY 1 ORDER BY 1
+SELECT submission_id, lag(received_at) OVER w AS before, first_value(submission_id) OVER w AS first FROM submissions WINDOW w AS (PARTITION BY workflow ORDER BY received_at, submission_id ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) ORDER BY submission_id
+SELECT workflow, any_value(carrier ORDER BY carrier) AS carrier, count(DISTINCT broker_name) AS brokers FROM submissions GROUP BY ALL ORDER BY ALL
+SELECT submission_id, insured_name FROM submissions WHERE insured_name ILIKE '%inc%' OR jaro_winkler_similarity(lower(insured_name), 'acme trucking') > 0.9 ORDER BY 1
+SELECT round(corr(confidence, edited::INT), 6) IS NOT NULL AS has, regr_count(confidence, edit_count) AS n FROM extracted_fields
