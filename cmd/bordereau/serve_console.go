@@ -19,17 +19,13 @@ import (
 )
 
 // serveConsole returns the SQL audit console's endpoints over a data plane.
-func serveConsole(c config, p *dataPlane, directory *identity.Directory, log *slog.Logger, open *closers) ([]httpapi.Endpoint, error) {
-	exports, err := openExports(c, p.db, open)
-	if err != nil {
-		return nil, err
-	}
+func serveConsole(p *dataPlane, directory *identity.Directory, log *slog.Logger) ([]httpapi.Endpoint, error) {
 	kept, err := runs.NewStore(p.db)
 	if err != nil {
 		return nil, err
 	}
 	server, err := console.New(console.Config{
-		Authorise: consolePrincipal, Gate: p.gate, DB: p.db, Record: p.audit, Runs: kept, Exports: exports, People: peopleNames{directory}, Policy: p.policy,
+		Authorise: consolePrincipal, Gate: p.gate, DB: p.db, Record: p.audit, Runs: kept, Exports: p.exports, People: peopleNames{directory}, Policy: p.policy,
 		Log: log, Now: time.Now, NewID: uuid.NewString,
 	})
 	if err != nil {
