@@ -153,6 +153,9 @@ func faults(t *testing.T, make New) {
 			if fault == modelserver.RateLimit && h.err.RetryAfter != 3*time.Second {
 				t.Errorf("Retry-After: %s", h.err.RetryAfter)
 			}
+			if (fault == modelserver.BadKey || fault == modelserver.UnknownModel) && h.err.Hint == "" {
+				t.Error("no hint says what to do")
+			}
 			if strings.Contains(h.err.Error(), Key) {
 				t.Error("the error tells the key")
 			}
