@@ -17,7 +17,7 @@ export function PolicyPage() {
   const hidden = Object.entries(p.hidden);
   const masked = Object.entries(p.masked);
   return (
-    <div className="page console-page policy">
+    <div className="page console-page policy" role="region" aria-label="Policy" tabIndex={0}>
       <Part title={`Role ${p.role}, masked as ${p.profile}`}>
         <p>
           You may read <span className="mono">{p.relations.join(', ')}</span>.
