@@ -39,6 +39,11 @@ func Run(t *testing.T, make New) {
 	t.Run("faults", func(t *testing.T) { t.Parallel(); faults(t, make) })
 	t.Run("back and forth", func(t *testing.T) { t.Parallel(); backAndForth(t, make) })
 	t.Run("cancel", func(t *testing.T) { t.Parallel(); cancelled(t, make) })
+	t.Run("contract", func(t *testing.T) {
+		t.Parallel()
+		m, _ := start(t, make, modelserver.Script{Replies: []modelserver.Reply{{Text: "one", Calls: []modelserver.Call{{ID: "c1", Name: "sql", Input: json.RawMessage(`{}`)}}}}})
+		Contract(t, m, question())
+	})
 	t.Run("early stop", func(t *testing.T) { t.Parallel(); earlyStop(t, make) })
 }
 
