@@ -208,6 +208,9 @@ func TestExportsAreWholeAndGuarded(t *testing.T) {
 	if raw, _ = fetch("parquet"); string(raw[:4]) != "PAR1" {
 		t.Errorf("%q", raw[:4])
 	}
+	if raw, _ = fetch("arrow"); string(raw[:4]) != "\xff\xff\xff\xff" {
+		t.Errorf("%q", raw[:4])
+	}
 	want[object](h, ann, http.MethodPost, "/api/console/exports", object{"sql": sql, "format": "exe"}, http.StatusBadRequest)
 	want[object](h, ann, http.MethodPost, "/api/console/exports", object{"sql": "DROP TABLE x", "format": "csv"}, http.StatusUnprocessableEntity)
 }

@@ -35,6 +35,8 @@ func files(format string) (f export.Format, contentType, extension string, ok bo
 		return export.Excel, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx", true
 	case "parquet":
 		return export.Parquet, "application/vnd.apache.parquet", "parquet", true
+	case "arrow":
+		return export.Arrow, "application/vnd.apache.arrow.stream", "arrows", true
 	}
 	return "", "", "", false
 }
@@ -50,7 +52,7 @@ func (c *Console) createExport(w http.ResponseWriter, r *http.Request, p gate.Pr
 	}
 	format, _, _, ok := files(ask.Format)
 	if !ok {
-		return invalid("there is no format of that name", "Formats are csv, xlsx and parquet.")
+		return invalid("there is no format of that name", "Formats are csv, xlsx, parquet and arrow.")
 	}
 	request, err := ask.request()
 	if err != nil {
