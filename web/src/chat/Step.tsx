@@ -4,16 +4,17 @@ import { Icon } from '../parts/Icon';
 import { count, seconds } from '../parts/format';
 import { auditIds } from './figures';
 import { Rows } from './Rows';
-import { sinceSeen, useProgress } from './progress';
+import { sinceSeen, useProgress, watched } from './progress';
 import { summary } from './summary';
 import type { ToolPart } from './types';
 
 // Step is one tool call: a line that opens to what was asked, what came back and how long it took.
-export function Step({ part, took, over }: { part: ToolPart; took?: number; over: boolean }) {
+export function Step({ part, took: exactly, over }: { part: ToolPart; took?: number; over: boolean }) {
   const [open, setOpen] = useState(false);
   const id = useId();
   const running = !over && (part.state === 'input-available' || part.state === 'input-streaming');
   const failed = part.state === 'output-error';
+  const took = exactly ?? (over || running ? undefined : watched(part.toolCallId));
   const state = running ? 'running' : failed ? 'failed' : part.state === 'output-available' ? 'done' : 'unfinished';
   return (
     <li className={`step step-${state}`}>

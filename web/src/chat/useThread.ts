@@ -3,7 +3,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { ApiError, asApiError } from '../api/error';
 import { chatApi } from './api';
 import { connection } from './connection';
-import { noteProgress } from './progress';
+import { forgetProgress, noteProgress } from './progress';
 import { ResumingTransport } from './transport';
 import { live, type ChatMessage, type OutcomeData, type RetryData, type StoredMessage, type Turn } from './types';
 
@@ -108,6 +108,8 @@ export function useThread(id: string, fresh: boolean, model: string): Thread {
     }
     was.current = busy;
   }, [busy, id, sync]);
+
+  useEffect(() => forgetProgress, [id, busy]);
 
   // What is stored needn't be kept twice. Both are shown once meanwhile, so that nothing flickers.
   useEffect(() => {
