@@ -64,10 +64,12 @@ func TestReviewThatIsNone(t *testing.T) {
 		change func(*excelize.File) error
 		want   string
 	}{
-		"no sheet":       {func(f *excelize.File) error { return f.DeleteSheet("Findings") }, `no sheet "Findings"`},
-		"no column":      {func(f *excelize.File) error { return f.SetCellStr("Findings", "P1", "Else") }, `no column "Disposition"`},
-		"other words":    {func(f *excelize.File) error { return f.SetCellStr("Findings", "P2", "fine") }, `row 2: disposition "fine"`},
-		"a formula":      {func(f *excelize.File) error { return errors.Join(f.SetCellStr("Findings", "Q2", "x"), f.SetCellFormula("Findings", "Q2", `HYPERLINK("http://evil.example","x")`)) }, "Q2 is a formula"},
+		"no sheet":    {func(f *excelize.File) error { return f.DeleteSheet("Findings") }, `no sheet "Findings"`},
+		"no column":   {func(f *excelize.File) error { return f.SetCellStr("Findings", "P1", "Else") }, `no column "Disposition"`},
+		"other words": {func(f *excelize.File) error { return f.SetCellStr("Findings", "P2", "fine") }, `row 2: disposition "fine"`},
+		"a formula": {func(f *excelize.File) error {
+			return errors.Join(f.SetCellStr("Findings", "Q2", "x"), f.SetCellFormula("Findings", "Q2", `HYPERLINK("http://evil.example","x")`))
+		}, "Q2 is a formula"},
 		"changed id":     {func(f *excelize.File) error { return f.SetCellStr("Findings", "A2", "F-0002") }, "row 2: the row of F-0002 doesn't say"},
 		"another's id":   {func(f *excelize.File) error { return f.SetCellStr("Findings", "A2", "F-9999") }, `finding "F-9999" is not of this run`},
 		"no id":          {func(f *excelize.File) error { return f.SetCellStr("Findings", "A2", "") }, "row 2: a row without a finding"},

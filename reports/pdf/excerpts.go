@@ -102,11 +102,11 @@ func caption(e *excerpt) string {
 		ids += fmt.Sprintf(" and %d more", more)
 	}
 	text := fmt.Sprintf("%s · %s, page %d · %s", ids, v.Filename, v.Page, strings.ReplaceAll(v.Field, "_", " "))
-	if v.Raw != "" {
+	switch {
+	case v.Value != v.Raw && v.Value != "" && v.Raw != "":
+		text += ": read as " + v.Raw + ", corrected to " + v.Value
+	case v.Raw != "":
 		text += ": " + v.Raw
-	}
-	if v.Value != v.Raw && v.Value != "" {
-		text += ", now " + v.Value
 	}
 	return text
 }

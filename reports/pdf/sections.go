@@ -52,10 +52,7 @@ func message(f reports.Finding) string {
 	if f.Expected != "" {
 		b.WriteString("\nExpected: " + f.Expected)
 	}
-	if len(f.Missing) > 0 {
-		b.WriteString("\nCan't be told without: " + strings.Join(f.Missing, ", "))
-	}
-	if f.Explanation != "" {
+	if f.Explanation != "" && !strings.Contains(f.Message, f.Explanation) {
 		b.WriteString("\n" + f.Explanation)
 	}
 	if f.Disposition != "" || f.Comment != "" {
@@ -76,35 +73,63 @@ func review(f reports.Finding) string {
 	return text
 }
 
-// sources names the evidence of a finding, a line each.
+// sources names the evidence of a finding, a line a document's page or a decode.
 func sources(f reports.Finding) string {
-	var lines []string
-	for i, e := range f.Evidence {
-		if i == 6 {
-			lines = append(lines, fmt.Sprintf("… and %d more in the workbook", len(f.Evidence)-i))
-			break
-		}
+	type place struct {
+		line   string
+		times  int
+		least  float64
+		edited []string
+	}
+	var places []*place
+	for _, e := range f.Evidence {
 		line := cmp.Or(e.Filename, e.Source, e.Kind)
 		if e.Page > 0 {
 			line += fmt.Sprintf(", p. %d", e.Page)
 		}
-		if e.Confidence > 0 {
-			line += fmt.Sprintf(" (%.0f%%)", 100*e.Confidence)
+		i := slices.IndexFunc(places, func(p *place) bool { return p.line == line })
+		if i < 0 {
+			i = len(places)
+			places = append(places, &place{line: line, least: e.Confidence})
 		}
-		if e.EditedBy != "" {
-			line += ", edited by " + e.EditedBy
+		p := places[i]
+		p.times++
+		p.least = min(p.least, e.Confidence)
+		if e.EditedBy != "" && !slices.Contains(p.edited, e.EditedBy) {
+			p.edited = append(p.edited, e.EditedBy)
+		}
+	}
+	var lines []string
+	for i, p := range places {
+		if i == 6 {
+			lines = append(lines, fmt.Sprintf("… and %d more in the workbook", len(places)-i))
+			break
+		}
+		line := p.line
+		switch {
+		case p.times > 1:
+			line += fmt.Sprintf(" (%d places, least %.0f%%)", p.times, 100*p.least)
+		case p.least > 0:
+			line += fmt.Sprintf(" (%.0f%%)", 100*p.least)
+		}
+		if len(p.edited) > 0 {
+			line += ", edited by " + strings.Join(p.edited, ", ")
 		}
 		lines = append(lines, line)
 	}
 	return strings.Join(lines, "\n")
 }
 
-// vehicles is the appendix of vehicles whose row and decode don't agree.
+// vehicles is the appendix of vehicles whose row and decode contradict each other, or can't be compared where a finding says so.
+// Other spellings of the same, and what no rule asks, are in the workbook alone.
 func vehicles(c *canvas) {
 	var t *table
 	for _, s := range c.report.Submissions {
 		for _, v := range s.Vehicles {
-			if !slices.ContainsFunc(v.Cells, func(x reports.Cell) bool { return x.Verdict != "" && x.Verdict != "agrees" }) {
+			differs := func(x reports.Cell) bool {
+				return x.Verdict == "conflict" || x.Verdict == "unresolved" && len(v.Findings) > 0
+			}
+			if !slices.ContainsFunc(v.Cells, differs) {
 				continue
 			}
 			if t == nil {
@@ -112,7 +137,7 @@ func vehicles(c *canvas) {
 				t = c.table([]string{"Submission", "Row", "Field", "Schedule says", "Decode says", "Verdict"}, []float64{17, 15, 15, 22, 22, 11})
 			}
 			for _, x := range v.Cells {
-				if x.Verdict != "" && x.Verdict != "agrees" {
+				if differs(x) {
 					t.row(plain(s.ID), plain(v.Label), plain(strings.ReplaceAll(x.Field, "_", " ")), plain(x.Value), plain(x.Expected), tagged(x.Verdict))
 				}
 			}

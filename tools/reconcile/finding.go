@@ -73,10 +73,7 @@ func (e *evaluation) describe(f *Finding, v *guideline.Verdict, about []string) 
 		}
 	}
 	if f.Stated == "" {
-		f.Stated = e.sheet.facts.Text(v.Field)
-		if n := e.sheet.notes[v.Field]; len(n.fields) > 0 && f.Stated == "" {
-			f.Stated = masked(n.fields[0].Name, n.fields[0].Value)
-		}
+		f.Stated = e.stated(v.Field)
 	}
 	if f.Explanation != "" && v.Outcome == guideline.Fail && strings.HasPrefix(v.Field, "match.") {
 		f.Message = strings.TrimSuffix(f.Message, ".") + ": " + f.Explanation + "."
@@ -85,6 +82,19 @@ func (e *evaluation) describe(f *Finding, v *guideline.Verdict, about []string) 
 	if masked(f.Field, "x") != "x" || strings.Contains(f.Field, "fein") {
 		f.Stated, f.Expected = masked("fein", f.Stated), masked("fein", f.Expected)
 	}
+}
+
+// stated is what the documents say of a fact. Yes and no are our answers, unless one field of a document gives them.
+func (e *evaluation) stated(fact string) string {
+	text, fields := e.sheet.facts.Text(fact), e.sheet.notes[fact].fields
+	ours := text == "yes" || text == "no"
+	switch {
+	case text != "" && !ours:
+		return text
+	case len(fields) == 0, ours && (len(fields) > 1 || fields[0].Name == "name" || fields[0].Name == "driver"):
+		return ""
+	}
+	return masked(fields[0].Name, fields[0].Value)
 }
 
 // supersession notes a declared change: the rule passes, and a person should know why.
@@ -98,6 +108,7 @@ func (e *evaluation) supersession(v *guideline.Verdict, label, id string) {
 			continue
 		}
 		n := e.sheet.notes[name]
+		n.stated, n.expected = readable(shortField(name), n.stated), readable(shortField(name), n.expected)
 		f := Finding{
 			SubmissionID: e.x.ID, RuleID: v.Rule.ID, Guideline: e.g.Key(), Severity: "note", Action: "note", Outcome: string(guideline.Pass), Class: guideline.Supersession,
 			Entity: label, EntityID: id, Field: shortField(name), Stated: n.stated, Expected: n.expected, Explanation: n.explanation, Confidence: 1,
