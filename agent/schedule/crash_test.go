@@ -148,7 +148,8 @@ func killReplicas(t *testing.T, dsn string) {
 	kill := func(c *exec.Cmd) { _ = c.Process.Kill(); _ = c.Wait() }
 	a, z := start(), start()
 	for i := range 8 {
-		time.Sleep(time.Duration(350+i*83) * time.Millisecond)
+		b.grow(v, 3)
+		time.Sleep(time.Duration(i*17) * time.Millisecond) // at another moment of their work each time
 		kill(a)
 		a, z = z, start()
 	}
@@ -157,12 +158,30 @@ func killReplicas(t *testing.T, dsn string) {
 	if _, err := b.desk.Change(t.Context(), v, Draft{Name: v.Name, Task: v.Task, Model: v.Model, Cron: "0 0 1 1 *", Zone: "UTC", Missed: v.Missed, Overlap: v.Overlap, Deliver: v.Deliver}, false); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end) && b.pending(v) > 0; {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end) && b.pending(v) > 0; {
 		time.Sleep(100 * time.Millisecond)
 	}
 	kill(a)
 	kill(z)
 	b.audit(v, arrived)
+}
+
+// grow waits until n more ticks have come: a busy machine starts replicas slowly.
+func (b *bed) grow(v Schedule, n int) {
+	b.t.Helper()
+	count := func() (n int) {
+		if err := b.db.QueryRowContext(b.t.Context(), `SELECT COUNT(*) FROM schedule_runs WHERE schedule = $1`, v.ID).Scan(&n); err != nil {
+			b.t.Fatal(err)
+		}
+		return n
+	}
+	want := count() + n
+	for end := time.Now().Add(time.Minute); count() < want; {
+		if time.Now().After(end) {
+			b.t.Fatalf("no ticks: %d, want %d", count(), want)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
 }
 
 // pending counts what isn't at its end.

@@ -64,7 +64,7 @@ func bench(t *testing.T) *httptest.Server {
 		t.Fatal(err)
 	}
 	for id, person := range map[string]string{"r-una": "una", "r-uwe": "uwe"} {
-		if _, err := runs.Save(t.Context(), run.Run{ID: id, Org: "acme", Role: "underwriter", Person: person, Created: time.Now(), Findings: 2}, []byte(stored)); err != nil {
+		if _, err := runs.Save(t.Context(), run.Run{ID: id, Org: "acme", Role: "underwriter", Person: person, Created: time.Now(), Findings: 2}, strings.NewReader(stored)); err != nil {
 			t.Fatal(err)
 		}
 	}
