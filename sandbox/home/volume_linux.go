@@ -109,12 +109,17 @@ func (v *volume) mount() error {
 	if mounted, err := v.mounted(); err != nil || mounted {
 		return err
 	}
-	loop, err := attach(v.image)
-	if err != nil {
-		return fmt.Errorf("attach a loop device: %w", err)
+	// Somebody's mount namespace may still have the last mount: a command of another sandbox, begun while this one was mounted. A
+	// second device over the same file would be a second filesystem over the same blocks, so that device is taken again.
+	loop := attached(v.image)
+	if loop == nil {
+		var err error
+		if loop, err = attach(v.image); err != nil {
+			return fmt.Errorf("attach a loop device: %w", err)
+		}
 	}
 	defer loop.Close() // the mount keeps it; without one it detaches by itself
-	err = unix.Mount(loop.Name(), v.dir, "ext4", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOATIME, "discard,errors=remount-ro")
+	err := unix.Mount(loop.Name(), v.dir, "ext4", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOATIME, "discard,errors=remount-ro")
 	if err != nil {
 		return fmt.Errorf("mount a workspace: %w", err)
 	}
@@ -133,6 +138,33 @@ func (v *volume) mounted() (bool, error) {
 		return false, err
 	}
 	return here.Dev != above.Dev, nil
+}
+
+// attached opens the loop device that a file has already, nil when it has none.
+func attached(image string) *os.File {
+	if full, err := filepath.EvalSymlinks(image); err == nil {
+		image = full
+	}
+	backing, _ := filepath.Glob("/sys/block/loop*/loop/backing_file")
+	for _, b := range backing {
+		text, err := os.ReadFile(b) // #nosec G304 -- of the kernel
+		if err != nil || strings.TrimSpace(string(text)) != image {
+			continue
+		}
+		var n int
+		if _, err := fmt.Sscanf(b, "/sys/block/loop%d/", &n); err != nil {
+			continue
+		}
+		loop, err := openLoop(n)
+		if err != nil {
+			continue
+		}
+		if _, err := unix.IoctlLoopGetStatus64(int(loop.Fd())); err == nil { // it was not let go of meanwhile
+			return loop
+		}
+		loop.Close()
+	}
+	return nil
 }
 
 // attach finds a free loop device for a file. Others take devices at the same time, so it tries again.
@@ -188,6 +220,10 @@ func (v *volume) unmount() error {
 	if err != nil || !mounted {
 		return err
 	}
+	// What another namespace still mounts is not written back by unmounting here.
+	if err := v.sync(); err != nil {
+		return err
+	}
 	again := time.NewTicker(10 * time.Millisecond)
 	defer again.Stop()
 	for range 200 {
@@ -197,7 +233,7 @@ func (v *volume) unmount() error {
 		}
 		<-again.C
 	}
-	return errors.Join(v.sync(), unix.Unmount(v.dir, unix.MNT_DETACH))
+	return unix.Unmount(v.dir, unix.MNT_DETACH)
 }
 
 // sync writes the workspace's filesystem back.

@@ -67,7 +67,7 @@ func TestSuite(t *testing.T) {
 	}
 	t.Cleanup(inner.Close)
 	sandboxtest.Run(t, sandboxtest.Subject{
-		Driver: connect(t, key, serve(t, inner, 1)), Name: bubblewrap.Name, Pauses: inner.Cgroups(), Splits: true, Tokens: true,
+		Driver: connect(t, key, serve(t, inner, 1)), Name: bubblewrap.Name, Pauses: inner.Cgroups(), Splits: true, Tokens: true, Limited: true, Isolated: true, Python: true,
 	})
 }
 
