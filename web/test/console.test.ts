@@ -229,9 +229,14 @@ test('hostile SQL and values stay text', async () => {
   await v.close();
 });
 
-// frames scrolls a box and returns the 95th percentile of the time between frames in ms, and how often no row was in sight.
-async function frames(page: Page, box: string, row: string): Promise<{ p95: number; median: number; blank: number }> {
-  return page.evaluate(
+// frames scrolls a box and returns what a frame costs the page's own thread, in ms of processor time, which doesn't depend on what else
+// the machine does; the median of the time between frames, which does; and how often no row was in sight.
+async function frames(page: Page, box: string, row: string): Promise<{ cost: number; median: number; blank: number }> {
+  const client = await page.context().newCDPSession(page);
+  await client.send('Performance.enable', { timeDomain: 'threadTicks' });
+  const spent = async () => (await client.send('Performance.getMetrics')).metrics.find((m) => m.name === 'TaskDuration')!.value * 1000;
+  const before = await spent();
+  const seen = await page.evaluate(
     async ({ box, row }) => {
       const el = document.querySelector(box)!;
       const times: number[] = [];
@@ -242,17 +247,18 @@ async function frames(page: Page, box: string, row: string): Promise<{ p95: numb
         const now = await new Promise<number>(requestAnimationFrame);
         times.push(now - last);
         last = now;
-        if (row) {
-          const b = el.getBoundingClientRect();
-          const seen = document.elementFromPoint(b.left + b.width / 2, b.top + b.height / 2);
-          if (!seen?.closest(row)) blank++;
-        }
+        const b = el.getBoundingClientRect();
+        const at = document.elementFromPoint(b.left + b.width / 2, b.top + b.height / 2);
+        if (!at?.closest(row)) blank++;
       }
       times.sort((a, b) => a - b);
-      return { p95: times[Math.floor(times.length * 0.95)]!, median: times[times.length >> 1]!, blank };
+      return { median: times[times.length >> 1]!, blank };
     },
     { box, row },
   );
+  const cost = (await spent()) - before;
+  await client.detach();
+  return { cost: cost / 120, ...seen };
 }
 
 test('ten thousand statements and a hundred thousand rows scroll without a stutter', async () => {
@@ -287,18 +293,6 @@ test('ten thousand statements and a hundred thousand rows scroll without a stutt
   await list.evaluate((el) => (el.scrollTop = 0));
   assert.ok((await statements(page).count()) < 60, 'every statement is drawn');
 
-  // What the same scrolling costs on this machine without rows.
-  await page.evaluate(() => {
-    const box = document.createElement('div');
-    box.id = 'control';
-    box.style.cssText = 'position:fixed;inset:0 auto auto 0;width:300px;height:600px;overflow:auto;opacity:0.01';
-    const tall = document.createElement('div');
-    tall.style.height = '600000px';
-    box.append(tall);
-    document.body.append(box);
-  });
-  const control = await frames(page, '#control', '');
-  await page.evaluate(() => document.querySelector('#control')!.remove());
   const list10k = await frames(page, '.statements', '.statement-row');
 
   await page.goto('/console/sql');
@@ -307,9 +301,9 @@ test('ten thousand statements and a hundred thousand rows scroll without a stutt
   await page.getByText(/100,000 rows ·/).waitFor({ timeout: 60_000 });
   assert.ok((await result(page).getByRole('row').count()) < 100, 'every row is drawn');
   const rows = await frames(page, '.result', '.result-line');
-  console.log('frames in ms', JSON.stringify({ control, statements: list10k, rows }));
+  console.log('scrolling, in ms', JSON.stringify({ statements: list10k, rows }));
   for (const f of [list10k, rows]) {
-    assert.ok(f.p95 <= Math.max(50, 3 * control.p95), `95 % of frames within ${f.p95} ms, ${control.p95} ms without rows`);
+    assert.ok(f.cost <= 1000 / 60, `a frame costs ${f.cost} ms`);
     assert.ok(f.blank <= 6, `${f.blank} of 120 frames without a row`);
   }
   assert.deepEqual(v.faults, []);

@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useMemo, useRef, useState } from 'react';
+import { memo, useMemo, useRef, useState, type CSSProperties } from 'react';
 import { Dialog } from '../parts/Dialog';
 import type { Cell, ResultColumn } from './types';
 
@@ -10,7 +10,7 @@ const numeric = /^(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DECIMAL|DOUBLE|FLOAT)/;
 export function ResultTable({ columns, rows, label }: { columns: ResultColumn[]; rows: Cell[][]; label: string }) {
   const box = useRef<HTMLDivElement>(null);
   const [open, setOpen] = useState<number>();
-  const v = useVirtualizer({ count: rows.length, getScrollElement: () => box.current, estimateSize: () => rowHeight, overscan: 20 });
+  const v = useVirtualizer({ count: rows.length, getScrollElement: () => box.current, estimateSize: () => rowHeight, overscan: 8 });
   const sample = rows.length > 0;
   const layout = useMemo(() => {
     // In pixels: head and rows have other fonts, whose ch differ.
@@ -21,7 +21,7 @@ export function ResultTable({ columns, rows, label }: { columns: ResultColumn[];
     });
     return { gridTemplateColumns: ['72px', ...tracks].join(' ') };
   }, [columns, sample]);
-  const right = columns.map((c) => numeric.test(c.type));
+  const right = useMemo(() => columns.map((c) => numeric.test(c.type)), [columns]);
   return (
     <>
       <div ref={box} className="result" role="table" aria-label={label} aria-rowcount={rows.length + 1} aria-colcount={columns.length + 1} tabIndex={0}>
@@ -39,25 +39,7 @@ export function ResultTable({ columns, rows, label }: { columns: ResultColumn[];
         </div>
         <div role="rowgroup" style={{ height: v.getTotalSize(), position: 'relative' }}>
           {v.getVirtualItems().map((i) => (
-            <div
-              role="row"
-              key={i.key}
-              aria-rowindex={i.index + 2}
-              className="result-row result-line"
-              style={{ ...layout, height: rowHeight, transform: `translateY(${i.start}px)` }}
-              onDoubleClick={() => setOpen(i.index)}
-            >
-              <div role="rowheader" className="result-number">
-                <button type="button" onClick={() => setOpen(i.index)} aria-label={`Show row ${i.index + 1}`}>
-                  {i.index + 1}
-                </button>
-              </div>
-              {rows[i.index]!.map((cell, c) => (
-                <div role="cell" key={c} className={right[c] ? 'right' : undefined}>
-                  <Value of={cell} />
-                </div>
-              ))}
-            </div>
+            <Line key={i.index} index={i.index} top={i.start} cells={rows[i.index]!} right={right} layout={layout} onOpen={setOpen} />
           ))}
         </div>
       </div>
@@ -80,6 +62,33 @@ export function ResultTable({ columns, rows, label }: { columns: ResultColumn[];
     </>
   );
 }
+
+interface LineProps {
+  index: number;
+  top: number;
+  cells: Cell[];
+  right: boolean[];
+  layout: CSSProperties;
+  onOpen: (index: number) => void;
+}
+
+// Line is one row. It is drawn once: scrolling draws only the rows that come into sight.
+const Line = memo(function Line({ index, top, cells, right, layout, onOpen }: LineProps) {
+  return (
+    <div role="row" aria-rowindex={index + 2} className="result-row result-line" style={{ ...layout, height: rowHeight, transform: `translateY(${top}px)` }} onDoubleClick={() => onOpen(index)}>
+      <div role="rowheader" className="result-number">
+        <button type="button" onClick={() => onOpen(index)} aria-label={`Show row ${index + 1}`}>
+          {index + 1}
+        </button>
+      </div>
+      {cells.map((cell, c) => (
+        <div role="cell" key={c} className={right[c] ? 'right' : undefined}>
+          <Value of={cell} />
+        </div>
+      ))}
+    </div>
+  );
+});
 
 // Value tells NULL from the empty text, which both look like nothing.
 export function Value({ of }: { of: Cell }) {

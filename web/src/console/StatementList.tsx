@@ -1,11 +1,12 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useRef } from 'react';
+import { memo, useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
 import { count, exactly, when } from '../parts/format';
 import { Button } from '../parts/Button';
 import { ErrorNote } from '../parts/States';
 import { addressOf, type Filters } from './filters';
 import { Outcome } from './outcome';
+import type { Listed } from './types';
 import type { usePages } from './usePages';
 
 const rowHeight = 58;
@@ -51,21 +52,7 @@ export function StatementList({ pages, filters, open }: { pages: ReturnType<type
         <div style={{ height: v.getTotalSize(), position: 'relative' }}>
           {items.map((i) => {
             const s = rows[i.index]!;
-            return (
-              <div role="listitem" key={s.audit_id} aria-setsize={pages.next ? -1 : rows.length} aria-posinset={i.index + 1} className="statement-row" style={{ height: rowHeight, transform: `translateY(${i.start}px)` }}>
-                <Link href={addressOf(filters, s.audit_id)} aria-current={s.audit_id === open || undefined}>
-                  <span className="statement-head">
-                    <Outcome of={s} />
-                    <span className="statement-who">{pages.people[s.person] ?? s.person}</span>
-                    <span className="quiet">{s.via}</span>
-                    <time dateTime={s.asked_at} title={exactly(s.asked_at)}>
-                      {when(s.asked_at)}
-                    </time>
-                  </span>
-                  <span className="statement-sql mono">{s.sql}</span>
-                </Link>
-              </div>
-            );
+            return <Row key={s.audit_id} of={s} who={pages.people[s.person] ?? s.person} to={addressOf(filters, s.audit_id)} current={s.audit_id === open} top={i.start} at={i.index + 1} size={pages.next ? -1 : rows.length} />;
           })}
         </div>
       </div>
@@ -92,3 +79,32 @@ export function StatementList({ pages, filters, open }: { pages: ReturnType<type
     </>
   );
 }
+
+interface RowProps {
+  of: Listed;
+  who: string;
+  to: string;
+  current: boolean;
+  top: number;
+  at: number;
+  size: number;
+}
+
+// Row is one statement. It is drawn once: scrolling draws only those that come into sight.
+const Row = memo(function Row({ of: s, who, to, current, top, at, size }: RowProps) {
+  return (
+    <div role="listitem" aria-setsize={size} aria-posinset={at} className="statement-row" style={{ height: rowHeight, transform: `translateY(${top}px)` }}>
+      <Link href={to} aria-current={current || undefined}>
+        <span className="statement-head">
+          <Outcome of={s} />
+          <span className="statement-who">{who}</span>
+          <span className="quiet">{s.via}</span>
+          <time dateTime={s.asked_at} title={exactly(s.asked_at)}>
+            {when(s.asked_at)}
+          </time>
+        </span>
+        <span className="statement-sql mono">{s.sql}</span>
+      </Link>
+    </div>
+  );
+});
