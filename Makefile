@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test check bench bench-sandbox sandbox-image chaos conformance lint fmt setup setup-test build web test-web clean FORCE
+.PHONY: help demo serve test check bench bench-sandbox sandbox-image chaos soak conformance lint fmt setup setup-test build web test-web clean FORCE
 
 BIN := $(CURDIR)/build/bin
 TOOL := go tool -modfile=.ci/tools.mod
@@ -91,6 +91,9 @@ sandbox-image: $(BIN)/gov $(BIN)/runsc ## build a Debian root for sandboxes into
 
 chaos: build setup-test ## kill, stop and restart the backend at every boundary of a turn; some twenty minutes
 	@BORDEREAU_CHAOS=1 go test ./agent/turn -count=1 -run KillTable -v -timeout 60m | grep -vE '^(=== |        )'
+
+soak: build setup-test ## 5,000 turns with tools over the HTTP API, by clients that come and go; nothing may be left behind
+	@BORDEREAU_SOAK=5000 go test ./cmd/bordereau -count=1 -run TestSoak -v -timeout 120m
 
 conformance: setup-test ## the official MCP conformance suite and Inspector against the MCP server
 	@mkdir -p build/conformance

@@ -192,7 +192,7 @@ func stoppedAndWoken(t *testing.T, s *scene, at int64) bool {
 	// A backend that stops inside a transaction holds its locks: nobody can go on before it is woken, or its database has
 	// ended its session.
 	stuck, began := false, time.Now()
-	s.await(t, "the end", 20*time.Second, func() bool {
+	s.await(t, "the end", 40*time.Second, func() bool {
 		if time.Since(began) > s.ttl+goesOnAfterExpiry && s.turn(t, id).Epoch == 1 {
 			stuck = true
 			_ = first.Process.Signal(syscall.SIGCONT)

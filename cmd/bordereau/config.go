@@ -31,7 +31,8 @@ type config struct {
 	Turns      turnsConfig      `yaml:"turns"`
 	Budgets    budgetsConfig    `yaml:"budgets"`
 	Agent      agentConfig      `yaml:"agent"`
-	Traces     string           `yaml:"traces"` // an OpenTelemetry collector's address (OTLP over HTTP), or "": none
+	PerMinute  int              `yaml:"changes_per_minute"` // of one person
+	Traces     string           `yaml:"traces"`             // an OpenTelemetry collector's address (OTLP over HTTP), or "": none
 	Sessions   sessionsConfig   `yaml:"sessions"`
 	OIDC       []oidcConfig     `yaml:"oidc"`
 	Mail       mailConfig       `yaml:"mail"`
@@ -101,7 +102,7 @@ type oidcConfig struct {
 
 func defaults() config {
 	return config{
-		Role: roleAll, Data: "data", Listen: "127.0.0.1:8700",
+		Role: roleAll, PerMinute: 300, Data: "data", Listen: "127.0.0.1:8700",
 		Agent: agentConfig{Listen: "127.0.0.1:8702"}, Budgets: budgetsConfig{Window: 24 * time.Hour},
 		Governance: governanceConfig{Listen: "127.0.0.1:8701", Workers: 32, Generations: 50},
 		Sandbox:    sandboxConfig{Driver: "auto", MemoryMiB: 1024, DiskMiB: 2048, IdleStop: 10 * time.Minute, Warm: lease.Warm{Min: 1, Max: 8}},

@@ -52,6 +52,9 @@ func (c *config) checkRoles() error {
 			return errors.New("configuration: budgets and turns.tokens can't be negative; 0 is no bound")
 		}
 	}
+	if c.PerMinute < 1 {
+		return errors.New("configuration: changes_per_minute is at least 1")
+	}
 	if c.Traces != "" {
 		if u, err := url.Parse(c.Traces); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 			return fmt.Errorf("configuration: traces: %q is no address of a collector such as http://127.0.0.1:4318", c.Traces)
