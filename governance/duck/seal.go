@@ -71,6 +71,8 @@ const (
 
 // refuseCalls installs a filter for all threads, those of DuckDB included.
 func refuseCalls() error {
+	runtime.LockOSThread() // the first call is of one thread, which makes the second one
+	defer runtime.UnlockOSThread()
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err
 	}
