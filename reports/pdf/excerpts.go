@@ -52,6 +52,7 @@ func excerpts(ctx context.Context, c *canvas, pictures Pictures) {
 		if len(shown[s.ID]) == 0 {
 			continue
 		}
+		c.room(130)
 		c.heading(fmt.Sprintf("%s · %s", s.ID, s.Insured), s.ID+" "+s.Insured)
 		for _, e := range shown[s.ID] {
 			if ctx.Err() != nil {

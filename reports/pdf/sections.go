@@ -31,6 +31,7 @@ func findings(c *canvas) {
 			c.write(fmt.Sprintf("%d findings are more than fit on paper; the attached workbook has all of them.", len(r.Findings)), sizeBody, true, alarm)
 			break
 		}
+		c.room(130) // a heading never stands alone at the foot of a page
 		c.heading(fmt.Sprintf("%s · %s", s.ID, s.Insured), s.ID+" "+s.Insured)
 		c.write(strings.Join([]string{"Decision: " + s.Decision, s.Workflow, "broker " + s.Broker, "received " + s.Received.UTC().Format("2006-01-02 15:04")}, " · "), sizeBody, false, grey)
 		c.y += 3

@@ -78,6 +78,9 @@ func (e *evaluation) describe(f *Finding, v *guideline.Verdict, about []string) 
 	if f.Explanation != "" && v.Outcome == guideline.Fail && strings.HasPrefix(v.Field, "match.") {
 		f.Message = strings.TrimSuffix(f.Message, ".") + ": " + f.Explanation + "."
 	}
+	if f.Expected == f.Stated { // such as a VIN that is read as it stands, and can't be
+		f.Expected = ""
+	}
 	f.Stated, f.Expected = readable(f.Field, f.Stated), readable(f.Field, f.Expected)
 	if masked(f.Field, "x") != "x" || strings.Contains(f.Field, "fein") {
 		f.Stated, f.Expected = masked("fein", f.Stated), masked("fein", f.Expected)
