@@ -154,7 +154,7 @@ test('signing in anew in one tab doesn’t break the other', async () => {
   await other.waitForURL('**/chat');
   await v.page.getByLabel('What is it for?').fill('two tabs');
   await v.page.getByRole('button', { name: 'Make the key' }).click();
-  await v.page.getByLabel('API key').waitFor();
+  await v.page.getByRole('textbox', { name: 'API key' }).waitFor();
   await v.close();
 });
 
@@ -167,7 +167,7 @@ test('a key is shown once, works for its scopes, and ends', async () => {
   await clean(v, 'people-new-key');
   await v.page.getByLabel('What is it for?').fill('nightly script');
   await v.page.getByRole('button', { name: 'Make the key' }).click();
-  const key = await v.page.getByLabel('API key').inputValue();
+  const key = await v.page.getByRole('textbox', { name: 'API key' }).inputValue();
   await v.page.getByRole('button', { name: 'Done' }).click();
   const ask = (method: string) => fetch(`${server.url}/api/conversations`, { method, body: method === 'POST' ? '{}' : undefined, headers: { Authorization: `Bearer ${key}` } }).then((r) => r.status);
   assert.equal(await ask('GET'), 200);

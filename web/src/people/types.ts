@@ -5,9 +5,9 @@ export const roles: Role[] = ['underwriter', 'analyst', 'auditor', 'admin'];
 
 export const mayDo: Record<Role, string> = {
   underwriter: 'asks, and sees own conversations',
-  analyst: 'also runs SQL in the console',
+  analyst: 'asks, and sees every statement in the console',
   auditor: 'reads everything: conversations, statements, the admin log',
-  admin: 'also manages people, keys and imports',
+  admin: 'manages people, keys and imports, and reads everything',
 };
 
 export const scopes = {
