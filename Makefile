@@ -68,15 +68,15 @@ $(BIN)/runsc: .ci/runsc.mod .ci/runsc.sum
 
 # The race detector watches the parts that share memory between goroutines. The others compute on much data, which it slows
 # down tenfold, hold attacks against their deadlines, or start the whole product.
-PLAIN := . ./cmd/benchmarks/... ./cmd/bordereau/... ./cmd/vpicbuild/... ./reports/... ./tools/... ./governance/gate/... ./governance/statement/...
+PLAIN := . ./cmd/benchmarks/... ./cmd/bordereau/... ./cmd/vpicbuild/... ./reports/... ./tools/... ./web/... ./governance/gate/... ./governance/statement/...
 RACED := ./agent/... ./sandbox/... ./migrations/... ./cmd/gov/... ./cmd/guest/... ./cmd/sandboxd/... \
-	$(addprefix ./governance/,audit/... call/... console/... dataset/... duck/... export/... fault/... mcpserver/... policy/... relation/... run/... turntoken/...)
+	$(addsuffix /...,$(addprefix ./,$(filter-out governance/gate governance/statement,$(patsubst %/,%,$(wildcard governance/*/)))))
 
 test: setup-test build ## do all set-up and run all tests
 	@$(TOOL) gotestsum --format pkgname-and-test-fails --hide-summary skipped -- -timeout 20m $(PLAIN)
 	@$(TOOL) gotestsum --format pkgname-and-test-fails --hide-summary skipped -- -race -timeout 20m $(RACED)
 
-check: lint test ## everything that continuous integration runs
+check: lint test test-web ## everything that continuous integration runs
 
 bench: setup-test build ## measure, and write docs/BENCHMARKS.md
 	@go run ./cmd/benchmarks
