@@ -49,5 +49,12 @@ func own() []model.Tool {
 				`"title":{"type":"string","maxLength":160}},` +
 				`"required":["run_id"],"additionalProperties":false}`),
 		},
+		{
+			Name:        "plan",
+			Description: "Show the person your plan (at most 20 steps) before long work, and again, whole, when a step is done.",
+			InputSchema: json.RawMessage(`{"type":"object","properties":{"steps":{"type":"array","items":` +
+				`{"type":"object","properties":{"title":{"type":"string"},"state":{"enum":["todo","doing","done"]}},` +
+				`"required":["title","state"],"additionalProperties":false}}},"required":["steps"],"additionalProperties":false}`),
+		},
 	}
 }

@@ -89,6 +89,8 @@ func (s *session) Call(ctx context.Context, c turn.Call) (turn.Result, error) {
 		f = s.listFiles
 	case "publish_report":
 		f = s.publish
+	case "plan":
+		f = s.plan
 	default:
 		var names []string
 		for _, t := range s.List() {

@@ -211,7 +211,7 @@ func TestPreflight(t *testing.T) {
 			for _, x := range tools.List() {
 				names = append(names, x.Name)
 			}
-			want := append(Governed(), "run", "read_file", "write_file", "list_files", "publish_report")
+			want := append(Governed(), "run", "read_file", "write_file", "list_files", "publish_report", "plan")
 			slices.Sort(want)
 			if d := cmp.Diff(want, names); d != "" {
 				t.Error(d)
