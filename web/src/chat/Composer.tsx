@@ -31,7 +31,10 @@ export function Composer(p: Props) {
     setText(p.draft);
     area.current?.focus();
   }, [p.draft]);
-  useEffect(() => area.current?.focus(), [p.conversation]);
+  useEffect(() => {
+    // On a phone it would bring up the keyboard, over what is to be read.
+    if (!matchMedia('(pointer: coarse)').matches) area.current?.focus();
+  }, [p.conversation]);
 
   const sending = p.attachments.all.some((a) => a.state === 'sending');
   const can = text.trim() !== '' && !sending;

@@ -95,7 +95,7 @@ export function useThread(id: string, fresh: boolean, model: string): Thread {
     return () => {
       seen.alive = false;
     };
-  }, [id, round]); // eslint-disable-line react-hooks/exhaustive-deps -- fresh and the chat belong to id
+  }, [id, round]); // fresh and the chat belong to id
 
   // The end of a turn.
   const was = useRef(false);
