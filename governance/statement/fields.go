@@ -55,6 +55,11 @@ func (w *walker) field(how string, v any, n map[string]any) error {
 			return w.unknown("recursive CTE")
 		}
 		return nil
+	case "unkeyed":
+		if !empty(v) {
+			return w.kindRefusal("RECURSIVE_CTE_NODE")
+		}
+		return nil
 	case "recursion": // only here the CTE sees itself
 		w.scopes = append(w.scopes, map[string]bool{strings.ToLower(word(n, "cte_name")): true})
 		defer func() { w.scopes = w.scopes[:len(w.scopes)-1] }()

@@ -31,7 +31,7 @@ func parseGrammar(text string) grammar {
 
 const queryGrammar = `
 SELECT_NODE: modifiers=modifiers cte_map=ctes select_list=exprs from_table=table where_clause=expr group_expressions=exprs group_sets=word aggregate_handling=word having=expr sample=sample qualify=expr
-RECURSIVE_CTE_NODE: modifiers=modifiers cte_map=ctes cte_name=recursive union_all=flag left=query right=recursion aliases=aliases key_targets=none
+RECURSIVE_CTE_NODE: modifiers=modifiers cte_map=ctes cte_name=recursive union_all=flag left=query right=recursion aliases=aliases key_targets=unkeyed
 SET_OPERATION_NODE: modifiers=modifiers cte_map=ctes setop_type=word left=query right=query setop_all=flag children=queries
 `
 

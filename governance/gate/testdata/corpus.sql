@@ -187,7 +187,6 @@ WITH RECURSIVE chain(field_id, edit_id, n) AS (SELECT field_id, min(edit_id), 1 
 WITH RECURSIVE fib(a, b, n) AS (SELECT 0, 1, 1 UNION ALL SELECT b, a + b, n + 1 FROM fib WHERE n < 20), s AS (SELECT sum(a) AS total FROM fib) SELECT total FROM s
 WITH e AS (SELECT field_name, extracted_at::DATE AS day, edited_by_human FROM extracted_fields), d AS (SELECT field_name, day, avg(edited_by_human::INT) AS rate, count(*) AS n FROM e GROUP BY ALL) SELECT field_name, day, rate, avg(rate) OVER (PARTITION BY field_name ORDER BY day RANGE BETWEEN INTERVAL 6 DAY PRECEDING AND CURRENT ROW) AS week FROM d QUALIFY row_number() OVER (PARTITION BY field_name ORDER BY day DESC) <= 3 ORDER BY ALL
 SELECT workflow, count(*) FILTER (WHERE status = 'bound') * 1.0 / nullif(count(*), 0) AS hit_ratio, grouping(workflow) AS total FROM submissions GROUP BY ROLLUP (workflow) ORDER BY 3, 1
-SELECT date_trunc('week', received_at) AS week, workflow, count(*) AS n, sum(count(*)) OVER (PARTITION BY workflow ORDER BY date_trunc('week', received_at)) AS running FROM submissions GROUP BY ALL ORDER BY ALL
 SELECT submission_id, epoch(completed_at - received_at) AS took FROM submissions WHERE completed_at IS NOT NULL ORDER BY took DESC, 1 LIMIT 5
 SELECT quantile_cont(date_diff('minute', received_at, completed_at), [0.5, 0.9, 0.99]) AS minutes FROM submissions
 SELECT v.submission_id, count(*) AS vehicles, count(DISTINCT v.vin) AS vins, count(*) - count(DISTINCT v.vin) AS repeated FROM vehicles v GROUP BY 1 HAVING count(*) > count(DISTINCT v.vin) OR count(*) > 2 ORDER BY 1
@@ -221,7 +220,6 @@ SELECT * EXCLUDE (x0, y0, x1, y1) REPLACE (round(confidence, 2) AS confidence) F
 SELECT COLUMNS('.*_id') FROM extracted_fields ORDER BY field_id LIMIT 3
 SELECT max(COLUMNS(* EXCLUDE (cells))) FROM extracted_rows
 SELECT json_object('id', submission_id, 'docs', (SELECT count(*) FROM documents d WHERE d.submission_id = s.submission_id))::VARCHAR AS j FROM submissions s ORDER BY submission_id LIMIT 3
-SELECT struct_pack(w := workflow, n := count(*)) AS s FROM submissions GROUP BY workflow ORDER BY s.w
 SELECT list_sort(list(value)) AS v, list_sum(list_transform(list(length(value)), lambda x: x)) AS n FROM extracted_fields WHERE field_name = 'make'
 SELECT strftime(received_at, '%Y-%m') AS month, dayname(received_at) AS day, count(*) FROM submissions GROUP BY ALL ORDER BY ALL
 SELECT g.day::DATE AS day, count(s.submission_id) AS n FROM generate_series(TIMESTAMP '2026-06-01', TIMESTAMP '2026-06-14', INTERVAL 1 DAY) AS g(day) LEFT JOIN submissions s ON date_trunc('day', s.received_at) = g.day GROUP BY 1 ORDER BY 1
@@ -229,3 +227,5 @@ SELECT submission_id, lag(received_at) OVER w AS before, first_value(submission_
 SELECT workflow, any_value(carrier ORDER BY carrier) AS carrier, count(DISTINCT broker_name) AS brokers FROM submissions GROUP BY ALL ORDER BY ALL
 SELECT submission_id, insured_name FROM submissions WHERE insured_name ILIKE '%inc%' OR jaro_winkler_similarity(lower(insured_name), 'acme trucking') > 0.9 ORDER BY 1
 SELECT round(corr(confidence, edited::INT), 6) IS NOT NULL AS has, regr_count(confidence, edit_count) AS n FROM extracted_fields
+SELECT week, workflow, n, sum(n) OVER (PARTITION BY workflow ORDER BY week) AS running FROM (SELECT date_trunc('week', received_at) AS week, workflow, count(*) AS n FROM submissions GROUP BY ALL) ORDER BY ALL
+SELECT struct_pack(w := workflow, n := n) AS s FROM (SELECT workflow, count(*) AS n FROM submissions GROUP BY workflow) ORDER BY workflow
