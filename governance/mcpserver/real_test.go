@@ -209,7 +209,7 @@ func TestExportsOfTheRealGate(t *testing.T) {
 	t.Parallel()
 	bed, _ := real(t)
 	g := mcpservertest.Grant()
-	for _, format := range []string{"csv", "parquet"} {
+	for _, format := range []string{"csv", "parquet", "arrow"} {
 		h := structured[sqlHead](t, callTool(t, bed, g, "sql", map[string]any{
 			"query": "SELECT *, count(*) OVER () AS n FROM extracted_fields ORDER BY field_id", "export": format, "max_rows": 2,
 		}))
