@@ -88,8 +88,12 @@ func TestSchedulesOfOthers(t *testing.T) {
 	one := "/api/schedules/" + s.ID
 	for _, who := range []string{"acme/analyst", "other/underwriter", "other/admin", "other/auditor"} {
 		for _, q := range []request{
-			{method: "GET", path: one}, {method: "GET", path: one + "/runs"}, {method: "POST", path: one + "/run"},
-			{method: "PATCH", path: one, body: `{"paused":true}`}, {method: "DELETE", path: one}, {method: "POST", path: one + "/deliveries/x/retry"},
+			{method: "GET", path: one},
+			{method: "GET", path: one + "/runs"},
+			{method: "POST", path: one + "/run"},
+			{method: "PATCH", path: one, body: `{"paused":true}`},
+			{method: "DELETE", path: one},
+			{method: "POST", path: one + "/deliveries/x/retry"},
 		} {
 			q.who = who
 			r.fails(q, 404, NotFound)
