@@ -132,11 +132,30 @@ func showAudit(ctx context.Context, db *sql.DB, org, id string, asJSON bool, std
 		name  string
 		value any
 	}{
-		{"audit id", st.AuditID}, {"asked", st.Asked.Format(time.RFC3339Nano)}, {"person", st.Subject}, {"role", st.Role}, {"via", st.Via},
-		{"conversation", st.Conversation}, {"turn", st.Turn}, {"sandbox", st.Sandbox}, {"decision", st.Decision}, {"outcome", st.Outcome}, {"rule", st.Rule},
-		{"message", st.Message}, {"hint", st.Hint}, {"relations", strings.Join(st.Relations, ", ")}, {"columns", strings.Join(st.Columns, ", ")},
-		{"generation", st.Generation}, {"profile", st.Profile}, {"rows", st.Rows}, {"bytes", st.Bytes}, {"truncated", st.Truncated}, {"queued", st.Queue}, {"ran", st.Run},
-		{"chain", fmt.Sprintf("entries %d to %d", st.First, st.Seq)}, {"hash", st.Hash},
+		{"audit id", st.AuditID},
+		{"asked", st.Asked.Format(time.RFC3339Nano)},
+		{"person", st.Subject},
+		{"role", st.Role},
+		{"via", st.Via},
+		{"conversation", st.Conversation},
+		{"turn", st.Turn},
+		{"sandbox", st.Sandbox},
+		{"decision", st.Decision},
+		{"outcome", st.Outcome},
+		{"rule", st.Rule},
+		{"message", st.Message},
+		{"hint", st.Hint},
+		{"relations", strings.Join(st.Relations, ", ")},
+		{"columns", strings.Join(st.Columns, ", ")},
+		{"generation", st.Generation},
+		{"profile", st.Profile},
+		{"rows", st.Rows},
+		{"bytes", st.Bytes},
+		{"truncated", st.Truncated},
+		{"queued", st.Queue},
+		{"ran", st.Run},
+		{"chain", fmt.Sprintf("entries %d to %d", st.First, st.Seq)},
+		{"hash", st.Hash},
 	} {
 		if text := printable(fmt.Sprint(f.value)); text != "" {
 			fmt.Fprintf(w, "%s\t%s\n", f.name, text)
