@@ -29,6 +29,7 @@ export default defineConfig({
     emptyOutDir: true,
     target: 'es2022',
     assetsInlineLimit: 0, // the content security policy lets no data: address through
+    chunkSizeWarningLimit: 600, // the PDF reader, which loads when a PDF is opened
     manifest: true, // the test of the first load's size reads it
   },
   server: { proxy: { '/api': 'http://127.0.0.1:8700' } },
