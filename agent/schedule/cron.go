@@ -18,7 +18,7 @@ type Clock struct {
 }
 
 // cronFields are the five fields of a cron line, in order, and what each may hold.
-var cronFields = [5]struct{ name, range_, example string }{
+var cronFields = [5]struct{ name, takes, example string }{
 	{"minute", "0 to 59", "0,30 or */15"},
 	{"hour", "0 to 23", "6,18 or 9-17"},
 	{"day of the month", "1 to 31", "1,15 or *"},
@@ -99,7 +99,7 @@ func checkFields(fields []string) error {
 		if err != nil || hollow {
 			field := cronFields[i]
 			return problem("cron", fmt.Sprintf("the %s %q is wrong", field.name, short(f)),
-				fmt.Sprintf("it takes %s, such as %s", field.range_, field.example))
+				fmt.Sprintf("it takes %s, such as %s", field.takes, field.example))
 		}
 	}
 	return nil

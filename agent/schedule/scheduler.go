@@ -141,5 +141,5 @@ func (s *Scheduler) trouble(ctx context.Context, message string, err error, with
 		return
 	}
 	s.metrics.trouble.Inc()
-	s.c.Log.LogAttrs(ctx, slog.LevelWarn, message, append(with, slog.Any("error", err))...)
+	s.c.Log.LogAttrs(ctx, slog.LevelWarn, "a scheduler's work failed", append(with, slog.String("what", message), slog.Any("error", err))...)
 }

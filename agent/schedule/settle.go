@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -105,10 +106,8 @@ func (s *Scheduler) alarm(ctx context.Context, r Run) (string, error) {
 	if err != nil || len(before) < usual {
 		return "", err
 	}
-	for _, n := range before {
-		if n == 0 {
-			return "", nil
-		}
+	if slices.Contains(before, 0) {
+		return "", nil
 	}
 	return "empty", nil
 }

@@ -111,9 +111,9 @@ func TestAnswers(t *testing.T) {
 		says   string
 		final  bool
 	}{
-		{"error", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, "answered 500", false},
-		{"too many", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(429) }, "answered 429", false},
-		{"gone", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(410) }, "answered 410", true},
+		{"error", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }, "answered 500", false},
+		{"too many", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) }, "answered 429", false},
+		{"gone", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) }, "answered 410", true},
 		{"redirect", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect)
 		}, "answered 307", true},
