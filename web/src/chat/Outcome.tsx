@@ -43,7 +43,7 @@ function words(o: OutcomeData): { tone: 'warn' | 'error' | 'info'; title: string
 
 function saved(files: number, steps: number): string {
   const parts = [steps && `${steps} finished ${steps === 1 ? 'step' : 'steps'}`, files && `${files} ${files === 1 ? 'file' : 'files'}`].filter(Boolean);
-  return parts.length ? `Saved: the text above, ${parts.join(' and ')}.` : 'What is shown above is saved.';
+  return parts.length ? `Saved: the text above, ${parts.join(' and ')}.` : 'What is shown of this turn is saved.';
 }
 
 function sentence(text: string) {

@@ -89,6 +89,7 @@ async function persist(ask: () => Promise<Response>, signal?: AbortSignal): Prom
     } catch (e) {
       if (signal?.aborted || fatal(e)) throw e;
       if (asApiError(e).signedOut) {
+        connection.back(); // the server answered
         await signedInAgain(signal);
         continue;
       }

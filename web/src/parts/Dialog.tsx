@@ -9,6 +9,7 @@ export function Dialog({ title, wide, onClose, children }: { title: string; wide
     const d = ref.current!;
     const before = document.activeElement;
     if (!d.open) d.showModal();
+    d.querySelector<HTMLElement>('input:not([readonly], [type="hidden"])')?.focus(); // what is to be filled in, not what closes
     return () => {
       d.close();
       if (before instanceof HTMLElement) before.focus();
