@@ -1,6 +1,6 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -119,7 +119,7 @@ export class Server {
 
   async close() {
     await end(this.child, 'SIGTERM');
-    rmSync(this.data, { recursive: true, force: true });
+    clear(this.data);
   }
 
   // person makes a person with a password and returns her e-mail address.
@@ -169,6 +169,24 @@ async function copySample(to: string): Promise<void> {
     writeFileSync(join(made, 'done'), '');
   }
   cpSync(join(made, 'data'), to, { recursive: true });
+}
+
+// clear removes a data folder. Sandboxes outlive the program that made them, and their disks are mounted in it.
+function clear(folder: string) {
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      if (Number(pid) !== process.pid && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(folder + '/')) process.kill(Number(pid), 'SIGKILL');
+    } catch {
+      // It ended meanwhile.
+    }
+  }
+  const mounts = readFileSync('/proc/mounts', 'utf8').split('\n').flatMap((line) => line.split(' ')[1] ?? []);
+  for (const mount of mounts.filter((m) => m.startsWith(folder + '/')).reverse()) spawnSync('umount', ['-l', mount]);
+  try {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  } catch (e) {
+    console.warn(`left behind: ${folder}: ${String(e)}`);
+  }
 }
 
 // until waits for a line on a program's standard output.
