@@ -1,6 +1,8 @@
 package bubblewrap_test
 
 import (
+	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,4 +35,22 @@ func TestRestart(t *testing.T) {
 	folder := sandboxtest.Folder(t)
 	d := open(t, folder)
 	sandboxtest.Restart(t, d, func() sandbox.Driver { d.Close(); return open(t, folder) })
+}
+
+// A driver that was closed leaves its folder as one that can be copied or removed.
+func TestCloseUnmounts(t *testing.T) {
+	t.Parallel()
+	folder := sandboxtest.Folder(t)
+	d := open(t, folder)
+	if _, err := d.Create(t.Context(), sandbox.Spec{ID: "one"}); err != nil {
+		t.Fatal(err)
+	}
+	d.Close()
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(mounts), folder+"/") {
+		t.Fatalf("still mounted:\n%s", mounts)
+	}
 }

@@ -3,6 +3,7 @@ package bubblewrap
 import (
 	"context"
 	"errors"
+	"log/slog"
 
 	"bordereau/sandbox"
 	"bordereau/sandbox/cgroup"
@@ -105,11 +106,14 @@ func (d *Driver) group(h *home.Home) *cgroup.Group {
 	return nil
 }
 
-// Close kills what runs and closes the doors. Sandboxes are taken up by a later New.
+// Close kills what runs, closes the doors and unmounts the workspaces. Sandboxes are taken up by a later New.
 func (d *Driver) Close() {
 	for _, h := range d.All() {
 		h.Mu.Lock()
 		d.halt(h)
+		if err := h.Unmount(); err != nil {
+			d.cfg.Log.Error("can't unmount a workspace", slog.String("key", h.Key), slog.Any("error", err))
+		}
 		h.Mu.Unlock()
 	}
 }
