@@ -9,7 +9,7 @@ TOOL := go tool -modfile=.ci/tools.mod
 # What runs inside sandboxes over the host's /usr, and what shows reports.
 PACKAGES := bubblewrap e2fsprogs python3 python3-pandas python3-matplotlib python3-openpyxl poppler-utils fonts-dejavu-core fonts-liberation
 # Real servers and second readers that tests start.
-TEST_PACKAGES := redis-server postgresql qpdf chromium
+TEST_PACKAGES := redis-server postgresql qpdf chromium-headless-shell
 
 help: ## list what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16

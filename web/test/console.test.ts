@@ -198,7 +198,7 @@ test('the chain is verified with one click; policy and usage are shown', async (
   await v.shot('console-policy');
   assert.deepEqual(await accessible(page), []);
   await page.getByRole('link', { name: 'Usage' }).click();
-  await page.getByLabel('By').selectOption('person');
+  await page.getByLabel('By', { exact: true }).selectOption('person');
   await page.getByRole('table', { name: 'Usage by person' }).waitFor();
   assert.deepEqual(await accessible(page), []);
   assert.deepEqual(v.faults, []);

@@ -211,7 +211,11 @@ async function end(child: ChildProcess | undefined, signal: NodeJS.Signals): Pro
 let browser: Browser | undefined;
 
 export async function theBrowser(): Promise<Browser> {
-  browser ??= await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+  browser ??= await chromium.launch({
+    // The headless shell has no windows to draw around the pages, and no graphics card is emulated: half the processor time.
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium-headless-shell',
+    args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--disable-software-rasterizer'],
+  });
   return browser;
 }
 
