@@ -65,7 +65,7 @@ export function PolicyPage() {
       </Part>
       <Part title="Limits of one statement">
         <p>
-          {count(p.limits.rows)} rows, {bytes(p.limits.bytes)}, {seconds(p.limits.seconds * 1000)}, {bytes(p.limits.memory)} of memory
+          {count(p.limits.rows)} rows, {bytes(p.limits.bytes)} of results, {seconds(p.limits.seconds * 1000)}, {bytes(p.limits.memory)} of memory
         </p>
       </Part>
       <Part title="Budgets of a day">

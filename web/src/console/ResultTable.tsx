@@ -11,6 +11,10 @@ export function ResultTable({ columns, rows, label }: { columns: ResultColumn[];
   const box = useRef<HTMLDivElement>(null);
   const [open, setOpen] = useState<number>();
   const v = useVirtualizer({ count: rows.length, getScrollElement: () => box.current, estimateSize: () => rowHeight, overscan: 8 });
+  const items = v.getVirtualItems();
+  // A row that comes into sight takes the elements of one that left: making them anew is most of what scrolling costs.
+  const slots = useRef(1);
+  slots.current = Math.max(slots.current, items.length);
   const sample = rows.length > 0;
   const layout = useMemo(() => {
     // In pixels: head and rows have other fonts, whose ch differ.
@@ -38,8 +42,8 @@ export function ResultTable({ columns, rows, label }: { columns: ResultColumn[];
           </div>
         </div>
         <div role="rowgroup" style={{ height: v.getTotalSize(), position: 'relative' }}>
-          {v.getVirtualItems().map((i) => (
-            <Line key={i.index} index={i.index} top={i.start} cells={rows[i.index]!} right={right} layout={layout} onOpen={setOpen} />
+          {items.map((i) => (
+            <Line key={i.index % slots.current} index={i.index} top={i.start} cells={rows[i.index]!} right={right} layout={layout} onOpen={setOpen} />
           ))}
         </div>
       </div>
@@ -72,7 +76,7 @@ interface LineProps {
   onOpen: (index: number) => void;
 }
 
-// Line is one row. It is drawn once: scrolling draws only the rows that come into sight.
+// Line is one row. Scrolling draws only the rows that come into sight.
 const Line = memo(function Line({ index, top, cells, right, layout, onOpen }: LineProps) {
   return (
     <div role="row" aria-rowindex={index + 2} className="result-row result-line" style={{ ...layout, height: rowHeight, transform: `translateY(${top}px)` }} onDoubleClick={() => onOpen(index)}>

@@ -28,7 +28,14 @@ export function seconds(ms: number): string {
   if (ms < 995) return `${(ms / 1000).toFixed(2)} s`;
   if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;
   const s = Math.round(ms / 1000);
-  return `${Math.floor(s / 60)} min ${s % 60} s`;
+  if (s < 3600) return two(s, 60, 'min', 's');
+  return two(Math.floor(s / 60), 60, 'h', 'min');
+}
+
+// two writes n in its greater unit and what is left over in the smaller one.
+function two(n: number, per: number, great: string, small: string): string {
+  const rest = n % per;
+  return `${Math.floor(n / per)} ${great}${rest ? ` ${rest} ${small}` : ''}`;
 }
 
 // plural writes a count with its noun.
