@@ -75,9 +75,7 @@ func (d *reportDesk) review(ctx context.Context, org, person string, workbook []
 	sum := sha256.Sum256(workbook)
 	ask := runs.Reviewing{
 		Org: org, Run: head.Run, Person: person, Via: "workbook", Source: hex.EncodeToString(sum[:]), At: time.Now(), Base: head.Revision, Overwrite: overwrite,
-	}
-	for _, v := range said {
-		ask.Opinions = append(ask.Opinions, runs.Opinion{Finding: v.Finding, Disposition: v.Disposition, Comment: v.Comment})
+		Opinions: opinions(said),
 	}
 	return d.runs.Review(ctx, ask)
 }

@@ -42,7 +42,7 @@ func serveDesk(p *dataPlane, decoder *vin.Decoder, directory *identity.Directory
 		return nil, err
 	}
 	d, err := desk.New(desk.Config{
-		Authorise: consolePrincipal, Guidelines: rules, Runs: kept, Trier: trier, People: peopleNames{directory}, Log: log, Now: time.Now, NewID: uuid.NewString,
+		Authorise: consolePrincipal, Guidelines: rules, Runs: kept, Workbooks: workbooks{}, Trier: trier, People: peopleNames{directory}, Log: log, Now: time.Now, NewID: uuid.NewString,
 	})
 	if err != nil {
 		return nil, err

@@ -19,8 +19,8 @@ const maxBody = 2 * guidelines.MaxText
 // handle answers a request of a principal. An error that it returns is written as the answer.
 type handle func(w http.ResponseWriter, r *http.Request, p gate.Principal) error
 
-// handler lets people of the roles through to h and writes its error.
-func (d *Desk) handler(roles []string, h handle) http.Handler {
+// handler lets people of the roles through to h, with a body of at most so many bytes, and writes its error.
+func (d *Desk) handler(roles []string, most int64, h handle) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p, err := d.c.Authorise(r)
 		switch {
@@ -28,7 +28,7 @@ func (d *Desk) handler(roles []string, h handle) http.Handler {
 		case roles != nil && !slices.Contains(roles, p.Role):
 			err = &fault.Error{Code: fault.Denied, Component: component, Message: "your role " + p.Role + " may not do that", Hint: "Ask an administrator."}
 		default:
-			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+			r.Body = http.MaxBytesReader(w, r.Body, most)
 			err = h(w, r, p)
 		}
 		if err == nil {

@@ -42,6 +42,7 @@ type Config struct {
 	Authorise  func(*http.Request) (gate.Principal, error)
 	Guidelines *guidelines.Store
 	Runs       *run.Store
+	Workbooks  Workbooks
 	Trier      Trier
 	People     People
 	Log        *slog.Logger
@@ -54,7 +55,7 @@ type Desk struct{ c Config }
 
 // New returns a Desk.
 func New(c Config) (*Desk, error) {
-	if c.Authorise == nil || c.Guidelines == nil || c.Runs == nil || c.Trier == nil || c.People == nil || c.Log == nil || c.Now == nil || c.NewID == nil {
+	if c.Authorise == nil || c.Guidelines == nil || c.Runs == nil || c.Workbooks == nil || c.Trier == nil || c.People == nil || c.Log == nil || c.Now == nil || c.NewID == nil {
 		return nil, errors.New("desk: every field of Config is required")
 	}
 	return &Desk{c}, nil
@@ -94,7 +95,7 @@ func (d *Desk) Endpoints() []Endpoint {
 		{"GET /api/runs/{id}/findings/{finding}", nil, d.getFinding},
 		{"PUT /api/runs/{id}/findings/{finding}/review", reviewers, d.reviewFinding},
 	} {
-		all = append(all, Endpoint{Pattern: e.pattern, Roles: e.roles, Handler: d.handler(e.roles, e.handle)})
+		all = append(all, Endpoint{Pattern: e.pattern, Roles: e.roles, Handler: d.handler(e.roles, maxBody, e.handle)})
 	}
-	return all
+	return append(all, Endpoint{Pattern: "POST /api/runs/{id}/reviews/workbook", Roles: reviewers, Handler: d.handler(reviewers, maxWorkbook, d.importWorkbook)})
 }

@@ -72,7 +72,7 @@ func bench(t *testing.T) *httptest.Server {
 		Authorise: func(r *http.Request) (gate.Principal, error) {
 			return gate.Principal{Org: r.Header.Get("Org"), Subject: r.Header.Get("Person"), Role: r.Header.Get("Role")}, nil
 		},
-		Guidelines: rules, Runs: runs, Trier: trier{}, People: names{}, Log: slog.New(slog.DiscardHandler), Now: time.Now, NewID: uuid.NewString,
+		Guidelines: rules, Runs: runs, Workbooks: books{}, Trier: trier{}, People: names{}, Log: slog.New(slog.DiscardHandler), Now: time.Now, NewID: uuid.NewString,
 	})
 	if err != nil {
 		t.Fatal(err)
