@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,8 +17,11 @@ import (
 	"bordereau/reports"
 )
 
-// maxRun bounds the JSON of a run that is rendered.
-const maxRun = 256 << 20
+// Bounds of what is rendered: the JSON of a run, and that of its reviews.
+const (
+	maxRun     = 1 << 30
+	maxReviews = 256 << 20
+)
 
 var runID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$`)
 
@@ -126,31 +130,59 @@ func first(all []reports.Finding) []brief {
 
 // report reads a run and what people said of its findings since.
 func (s *session) report(ctx context.Context, id string) (*reports.Report, error) {
-	var r reports.Report
-	if err := s.readJSON(ctx, "run", id, &r); err != nil {
-		return nil, err
+	r, err := reports.Read(&resourceReader{ctx: ctx, s: s, kind: "run", id: id, left: maxRun})
+	if err != nil {
+		return nil, unreadable("run", err)
 	}
 	if r.Schema != reports.Schema || r.RunID != id {
 		return nil, (&fault{Code: "internal", Component: "governance", Message: fmt.Sprintf("the run is of schema %q, wanted %q", r.Schema, reports.Schema)}).failure(nil)
 	}
 	var reviews []reports.Review
-	if err := s.readJSON(ctx, "review", id, &reviews); err != nil {
-		return nil, err
+	if err := json.NewDecoder(&resourceReader{ctx: ctx, s: s, kind: "review", id: id, left: maxReviews}).Decode(&reviews); err != nil {
+		return nil, unreadable("review", err)
 	}
 	r.Review(reviews)
-	return &r, nil
+	return r, nil
 }
 
-// readJSON reads parts of a resource until they make a whole.
-func (s *session) readJSON(ctx context.Context, kind, id string, into any) error {
-	raw, err := s.whole(ctx, kind, id, maxRun, json.Valid)
-	if err != nil {
-		return err
+// unreadable passes on why a resource could not be fetched, or says that its content is wrong.
+func unreadable(kind string, err error) error {
+	var f *fault
+	if errors.As(err, &f) {
+		return f
 	}
-	if err := json.Unmarshal(raw, into); err != nil {
-		return (&fault{Code: "internal", Component: "governance", Message: "the " + kind + " can't be read"}).failure(err)
+	return (&fault{Code: "internal", Component: "governance", Message: "the " + kind + " can't be read"}).failure(err)
+}
+
+// resourceReader reads a resource part by part, each when it is wanted, so that a long one is never held as a whole.
+type resourceReader struct {
+	ctx  context.Context //nolint:containedctx // an io.Reader has no other way to be stopped
+	s    *session
+	kind string
+	id   string
+	left int // how much more may come
+	n    int // parts so far
+	part []byte
+}
+
+func (r *resourceReader) Read(p []byte) (int, error) {
+	for len(r.part) == 0 {
+		r.n++
+		part, err := r.s.resource(r.ctx, fmt.Sprintf("bordereau://%s/%s/%d", r.kind, r.id, r.n))
+		var f *fault
+		switch {
+		case r.n > 1 && errors.As(err, &f) && f.Code == "not_found":
+			return 0, io.EOF
+		case err != nil:
+			return 0, err
+		}
+		if r.part, r.left = part, r.left-len(part); r.left < 0 {
+			return 0, &fault{Code: "too_large", Component: "reports", Message: fmt.Sprintf("the %s is larger than a report can be made of", r.kind), Hint: "reconcile fewer submissions at once"}
+		}
 	}
-	return nil
+	n := copy(p, r.part)
+	r.part = r.part[n:]
+	return n, nil
 }
 
 // whole reads the parts of a resource, until done says that these are all or there are no more.
