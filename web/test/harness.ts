@@ -90,7 +90,7 @@ export class Server {
   url = '';
   private child?: ChildProcess;
   private config = '';
-  log = '';
+  private readonly logged: string[] = [];
 
   static async start(options: ServerOptions = {}): Promise<Server> {
     const s = new Server();
@@ -110,8 +110,16 @@ export class Server {
   async up(): Promise<void> {
     const child = spawn(bin, ['serve', '--config', this.config], { stdio: ['ignore', 'pipe', 'pipe'] });
     this.child = child;
-    child.stderr.on('data', (d: Buffer) => (this.log = (this.log + d.toString()).slice(-200_000)));
+    child.stderr.on('data', (d: Buffer) => {
+      this.logged.push(d.toString());
+      if (this.logged.length > 1000) this.logged.splice(0, 500);
+    });
     await until(child, 'Bordereau listens', () => this.log);
+  }
+
+  // log is the end of what the program logged.
+  get log(): string {
+    return this.logged.join('');
   }
 
   // kill ends the program as a crash does.
