@@ -19,6 +19,7 @@ type Report struct {
 	Generation  string       `json:"generation"`           // the data that was read
 	CutShort    string       `json:"cut_short,omitempty"`
 	Revision    int64        `json:"revision,omitempty"` // of the reviews that the findings carry
+	Console     string       `json:"console,omitempty"`  // address of the console that links of the workbook open, such as https://bordereau.example
 	Excerpts    string       `json:"excerpts,omitempty"` // Shown, or the sentence why pages of documents are left out
 	Submissions []Submission `json:"submissions"`
 	Findings    []Finding    `json:"findings"`

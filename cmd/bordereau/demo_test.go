@@ -152,7 +152,7 @@ func checkProof(t *testing.T, data, out string) {
 	}
 	defer func() { _ = book.Close() }()
 	reviewed, forged := filepath.Join(t.TempDir(), "reviewed.xlsx"), filepath.Join(t.TempDir(), "forged.xlsx")
-	if err := errors.Join(book.SetCellStr("Findings", "P2", "waived"), book.SaveAs(reviewed)); err != nil {
+	if err := errors.Join(book.SetCellStr("Findings", "Q2", "waived"), book.SaveAs(reviewed)); err != nil {
 		t.Fatal(err)
 	}
 	if said, err := verify(reviewed); err != nil {

@@ -16,6 +16,7 @@ import (
 // renderer makes a report's workbook, and its PDF with the workbook and the run inside.
 type renderer struct {
 	cache    *excerpt.Cache // nil: without pages of documents
+	console  string         // address of the console, for links; "": links stay inside the workbook
 	password string         // that opens the PDF; "": it isn't encrypted
 }
 
@@ -28,23 +29,28 @@ func openRenderer(c config, open *closers) (renderer, error) {
 		return renderer{}, err
 	}
 	open.add(func() error { return cache.Close(context.Background()) })
-	return renderer{cache: cache}, nil
+	return renderer{cache: cache, console: c.PublicURL}, nil
 }
 
 // Render returns discrepancies.xlsx and discrepancies.pdf.
 func (p renderer) Render(ctx context.Context, r *reports.Report, open func(ctx context.Context, id string) ([]byte, error)) (made []toolbox.Document, err error) {
 	var workbook, paper bytes.Buffer
+	r.Console = p.console
 	if err := excel.Write(ctx, &workbook, r); err != nil {
 		return nil, err
 	}
-	run, err := json.MarshalIndent(r, "", " ")
+	o := pdf.Options{Password: p.password}
+	inside := *r
+	if size(r) > maxAttached { // what it was made of stays inside, to be verified by
+		inside.Submissions, inside.Findings = nil, nil
+	} else {
+		o.Attachments = append(o.Attachments, pdf.Attachment{Name: "discrepancies.xlsx", Description: "The same findings as a workbook", Content: workbook.Bytes()})
+	}
+	run, err := json.MarshalIndent(inside, "", " ")
 	if err != nil {
 		return nil, fmt.Errorf("writing the run as JSON: %w", err)
 	}
-	o := pdf.Options{Password: p.password, Attachments: []pdf.Attachment{
-		{Name: "discrepancies.xlsx", Description: "The same findings as a workbook", Content: workbook.Bytes()},
-		{Name: "run.json", Description: "The run with all its evidence", Content: run},
-	}}
+	o.Attachments = append(o.Attachments, pdf.Attachment{Name: "run.json", Description: "The run and its evidence, as far as they fit into a file to mail", Content: run})
 	if p.cache != nil && open != nil && r.Excerpts == reports.Shown {
 		cutter, err := excerpt.New(p.cache, open)
 		if err != nil {
@@ -57,4 +63,16 @@ func (p renderer) Render(ctx context.Context, r *reports.Report, open func(ctx c
 		return nil, err
 	}
 	return []toolbox.Document{{Name: "discrepancies.xlsx", Content: workbook.Bytes()}, {Name: "discrepancies.pdf", Content: paper.Bytes()}}, nil
+}
+
+// maxAttached is the most rows and findings of a run that travels inside its PDF: a larger one leaves its head there.
+const maxAttached = 50_000
+
+// size counts the rows and findings of a run.
+func size(r *reports.Report) int {
+	n := len(r.Findings)
+	for _, s := range r.Submissions {
+		n += len(s.Vehicles) + len(s.Drivers) + len(s.Losses) + len(s.Coverages)
+	}
+	return n
 }

@@ -64,6 +64,7 @@ type reportHead struct {
 	Title    string `json:"title"`
 	Revision int64  `json:"revision"`
 	Excerpts string `json:"excerpts"`
+	Console  string `json:"console"`
 }
 
 // verify renders the stored run again: equal runs give equal bytes, so whatever differs was changed since.
@@ -88,7 +89,7 @@ func (d *reportDesk) verify(ctx context.Context, org string, raw []byte, passwor
 	if err != nil {
 		return err
 	}
-	d.paper.password = password
+	d.paper.password, d.paper.console = password, head.Console
 	documents, err := d.paper.Render(ctx, run, d.opener(org, run))
 	if err != nil {
 		return err

@@ -35,10 +35,10 @@ func TestReviewComesBack(t *testing.T) {
 	r := report(3)
 	r.Review([]reports.Review{{Seq: 7, Finding: "F-0003", Disposition: "error", Comment: "misread", Person: "mary@acme.example", At: time.Date(2026, 11, 29, 13, 5, 0, 0, time.UTC)}})
 	book := changed(t, r, func(f *excelize.File) error {
-		if got, _ := f.GetCellValue("Findings", "R4"); got != "mary@acme.example, 2026-11-29 13:05" {
+		if got, _ := f.GetCellValue("Findings", "S4"); got != "mary@acme.example, 2026-11-29 13:05" {
 			t.Errorf("reviewed by %q", got)
 		}
-		return errors.Join(f.SetCellStr("Findings", "P3", "waived"), f.SetCellStr("Findings", "Q3", "=seen with the broker"), f.SetCellStr("Findings", "P4", ""))
+		return errors.Join(f.SetCellStr("Findings", "Q3", "waived"), f.SetCellStr("Findings", "R3", "=seen with the broker"), f.SetCellStr("Findings", "Q4", ""))
 	})
 	head, err := excel.ReadHead(book)
 	if err != nil || head != (excel.Head{Run: "run-1", Title: "Discrepancy report", Revision: 7}) {
@@ -65,11 +65,11 @@ func TestReviewThatIsNone(t *testing.T) {
 		want   string
 	}{
 		"no sheet":    {func(f *excelize.File) error { return f.DeleteSheet("Findings") }, `no sheet "Findings"`},
-		"no column":   {func(f *excelize.File) error { return f.SetCellStr("Findings", "P1", "Else") }, `no column "Disposition"`},
-		"other words": {func(f *excelize.File) error { return f.SetCellStr("Findings", "P2", "fine") }, `row 2: disposition "fine"`},
+		"no column":   {func(f *excelize.File) error { return f.SetCellStr("Findings", "Q1", "Else") }, `no column "Disposition"`},
+		"other words": {func(f *excelize.File) error { return f.SetCellStr("Findings", "Q2", "fine") }, `row 2: disposition "fine"`},
 		"a formula": {func(f *excelize.File) error {
-			return errors.Join(f.SetCellStr("Findings", "Q2", "x"), f.SetCellFormula("Findings", "Q2", `HYPERLINK("http://evil.example","x")`))
-		}, "Q2 is a formula"},
+			return errors.Join(f.SetCellStr("Findings", "R2", "x"), f.SetCellFormula("Findings", "R2", `HYPERLINK("http://evil.example","x")`))
+		}, "R2 is a formula"},
 		"changed id":     {func(f *excelize.File) error { return f.SetCellStr("Findings", "A2", "F-0002") }, "row 2: the row of F-0002 doesn't say"},
 		"another's id":   {func(f *excelize.File) error { return f.SetCellStr("Findings", "A2", "F-9999") }, `finding "F-9999" is not of this run`},
 		"no id":          {func(f *excelize.File) error { return f.SetCellStr("Findings", "A2", "") }, "row 2: a row without a finding"},

@@ -137,10 +137,24 @@ func (b *workbook) percent(share float64) excelize.Cell {
 	return excelize.Cell{StyleID: b.style.percent, Value: share}
 }
 
-// link is a cell that jumps to another place of the workbook. The formula is ours: shown holds no text of a document.
+// link is a cell that jumps to another place of the workbook.
 func (b *workbook) link(sheet string, row int, shown string) excelize.Cell {
-	return excelize.Cell{StyleID: b.style.link, Formula: fmt.Sprintf(`HYPERLINK("#'%s'!A%d","%s")`, sheet, row, shown), Value: shown}
+	return b.jump(fmt.Sprintf("#'%s'!A%d", sheet, row), shown)
 }
+
+// jump is a cell that opens target, which is of our making. What is shown may be the name of a document: it stands in the formula as a
+// literal of at most maxLiteral characters, its quotes doubled, and can't end it.
+func (b *workbook) jump(target, shown string) excelize.Cell {
+	shown = strings.ReplaceAll(clean(shown), "\n", " ")
+	if letters := []rune(shown); len(letters) > maxLiteral {
+		shown = string(letters[:maxLiteral-1]) + "…"
+	}
+	literal := strings.ReplaceAll(shown, `"`, `""`)
+	return excelize.Cell{StyleID: b.style.link, Formula: fmt.Sprintf(`HYPERLINK("%s","%s")`, strings.ReplaceAll(target, `"`, "%22"), literal), Value: shown}
+}
+
+// maxLiteral bounds a literal of a formula, below Excel's 255.
+const maxLiteral = 120
 
 // clean makes text fit for XML and a cell: no control characters, valid UTF-8, at most maxCell units.
 func clean(s string) string {

@@ -117,8 +117,27 @@ func TestFindingLinksToItsEvidence(t *testing.T) {
 		t.Errorf("evidence row of %q", got)
 	}
 	drops, err := f.GetDataValidations("Findings")
-	if err != nil || len(drops) != 1 || drops[0].Sqref != "P2:P4" {
+	if err != nil || len(drops) != 1 || drops[0].Sqref != "Q2:Q4" {
 		t.Errorf("data validations %v, %v", drops, err)
+	}
+}
+
+func TestFindingLinksToItsDocument(t *testing.T) {
+	t.Parallel()
+	r := report(2)
+	r.Findings[1].Evidence = append([]reports.Evidence{{Kind: "decode"}}, r.Findings[1].Evidence...)
+	r.Findings[1].Evidence[1].Filename = `a"&cmd()&".pdf`
+	f := open(t, write(t, r))
+	if got, _ := f.GetCellFormula("Findings", "P2"); got != `HYPERLINK("#'Evidence'!A2","schedule.xlsx, page 1")` {
+		t.Errorf("formula %q", got)
+	}
+	if got, _ := f.GetCellFormula("Findings", "P3"); got != `HYPERLINK("#'Evidence'!A4","a""&cmd()&"".pdf, page 1")` {
+		t.Errorf("formula %q", got)
+	}
+	r.Console = "https://bordereau.example"
+	f = open(t, write(t, r))
+	if got, _ := f.GetCellFormula("Findings", "P3"); got != `HYPERLINK("https://bordereau.example/runs/run-1?finding=F-0002","a""&cmd()&"".pdf, page 1")` {
+		t.Errorf("formula %q", got)
 	}
 }
 
@@ -145,7 +164,7 @@ func BenchmarkWorkbook100k(b *testing.B) {
 func BenchmarkStreamWriter100k(b *testing.B) {
 	for b.Loop() {
 		f := excelize.NewFile()
-		for _, columns := range []int{18, 15} {
+		for _, columns := range []int{20, 15} {
 			sheet := fmt.Sprint("s", columns)
 			if _, err := f.NewSheet(sheet); err != nil {
 				b.Fatal(err)

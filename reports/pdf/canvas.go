@@ -63,8 +63,8 @@ type canvas struct {
 	fonts    *fonts
 	report   *reports.Report
 	marks    []mark
+	attached string // names the files inside, in a sentence
 	y        float64
-	pictures int // so far
 }
 
 // mark is a bookmark: a section's at level 0, a heading's at level 1.

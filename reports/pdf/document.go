@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"bordereau/reports"
 )
@@ -28,8 +29,11 @@ type Options struct {
 	Password    string   // opens the file, which is encrypted by it with AES-256: its bytes then differ each time
 }
 
-// maxFindings is how many findings are printed; the attached workbook has all.
-const maxFindings = 5000
+// How much is printed: the gravest findings, and cells of vehicles that differ. The workbook has all.
+const (
+	maxFindings    = 5000
+	maxVehicleRows = 5000
+)
 
 // Write renders r with the attachments inside. The same report, attachments and pictures give the same bytes.
 func Write(ctx context.Context, w io.Writer, r *reports.Report, o Options) error {
@@ -40,6 +44,7 @@ func Write(ctx context.Context, w io.Writer, r *reports.Report, o Options) error
 	if err != nil {
 		return err
 	}
+	c.attached = attached(o.Attachments)
 	pictured := func(c *canvas) { excerpts(ctx, c, o.Pictures) }
 	for _, part := range []func(*canvas){summary, findings, pictured, vehicles, guidelines, queries} {
 		if ctx.Err() != nil {
@@ -59,4 +64,16 @@ func Write(ctx context.Context, w io.Writer, r *reports.Report, o Options) error
 		return err
 	}
 	return encrypt(w, open.Bytes(), o.Password)
+}
+
+// attached names the files that travel inside the PDF, in a sentence.
+func attached(all []Attachment) string {
+	if len(all) == 0 {
+		return "no file is attached to this one."
+	}
+	names := make([]string, len(all))
+	for i, a := range all {
+		names[i] = a.Name
+	}
+	return "attached to this file: " + strings.Join(names, ", ") + "."
 }

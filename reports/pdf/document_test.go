@@ -157,3 +157,22 @@ func BenchmarkWrite(b *testing.B) {
 		}
 	}
 }
+
+func TestWhatIsNotPrintedIsSaid(t *testing.T) {
+	t.Parallel()
+	r := report(2700)
+	for i := range r.Findings {
+		r.Findings[i].Severity = []string{"critical", "note"}[i%2]
+		r.Findings[i].Evidence = nil
+	}
+	var b bytes.Buffer
+	if err := pdf.Write(t.Context(), &b, r, pdf.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(strings.Fields(pages(t, b.Bytes())), " ")
+	for _, want := range []string{"The 5000 gravest of 5400 findings are printed. In the workbook only: 400 note.", "no file is attached to this one."} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the pages don't say %q", want)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package pdf
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"image"
 	"image/png"
@@ -134,8 +135,8 @@ func (c *canvas) picture(caption string, strip []byte, why error) {
 	}
 	c.room(text + height + 14)
 	c.write(caption, sizeBody, true, ink)
-	c.pictures++
-	name := fmt.Sprintf("excerpt%d", c.pictures)
+	// Equal pictures are one: pdfcpu would keep either of two, by chance.
+	name := fmt.Sprintf("excerpt %x", sha256.Sum256(strip))
 	options := fpdf.ImageOptions{ImageType: "PNG"}
 	c.pdf.RegisterImageOptionsReader(name, options, bytes.NewReader(strip))
 	c.pdf.ImageOptions(name, margin, c.y+2, width, height, false, options, 0, "")

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/pdfcpu/pdfcpu/pkg/api"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
+	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
 
 	"bordereau/reports"
 )
@@ -25,6 +27,9 @@ func finish(w io.Writer, laidOut []byte, marks []mark, r *reports.Report, attach
 	}
 	if err := pdfcpu.AddBookmarks(ctx, bookmarks(marks), true); err != nil {
 		return fmt.Errorf("adding bookmarks to the PDF: %w", err)
+	}
+	if err := balance(ctx); err != nil {
+		return fmt.Errorf("naming the places of the PDF: %w", err)
 	}
 	for _, a := range attachments {
 		at := r.Clock.UTC()
@@ -46,6 +51,41 @@ func finish(w io.Writer, laidOut []byte, marks []mark, r *reports.Report, attach
 	}
 	_, err = w.Write(settled)
 	return err
+}
+
+// namesInNode is how many names or kids a node of the tree of names gets.
+const namesInNode = 64
+
+// balance rebuilds the tree of the bookmarks' names. pdfcpu hangs each few sorted names one level below the last, so that hundreds are
+// deeper than its own check, and some readers, follow.
+func balance(ctx *model.Context) error {
+	root := ctx.Names["Dests"]
+	if root == nil {
+		return nil
+	}
+	var level []*model.Node
+	if err := root.Process(ctx.XRefTable, func(_ *model.XRefTable, name string, place *types.Object) error {
+		if n := len(level); n == 0 || len(level[n-1].Names) == namesInNode {
+			level = append(level, &model.Node{Kmin: name})
+		}
+		leaf := level[len(level)-1]
+		leaf.AppendToNames(name, *place)
+		leaf.Kmax = name
+		return nil
+	}); err != nil {
+		return err
+	}
+	for len(level) > namesInNode {
+		var above []*model.Node
+		for kids := range slices.Chunk(level, namesInNode) {
+			above = append(above, &model.Node{Kids: kids, Kmin: kids[0].Kmin, Kmax: kids[len(kids)-1].Kmax})
+		}
+		level = above
+	}
+	if len(level) > 0 {
+		root.Kids, root.Names, root.Kmin, root.Kmax = level, nil, level[0].Kmin, level[len(level)-1].Kmax
+	}
+	return nil
 }
 
 // ErrPassword is returned for a password that not every program types alike.

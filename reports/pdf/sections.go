@@ -17,19 +17,20 @@ func findings(c *canvas) {
 		return
 	}
 	c.section("Findings by submission")
+	shown := r.Findings
+	if len(shown) > maxFindings {
+		shown = worst(r.Findings, maxFindings)
+		c.write(left(r.Findings, shown), sizeBody, true, alarm)
+		c.y += 6
+	}
 	bySubmission := map[string][]reports.Finding{}
-	for _, f := range r.Findings {
+	for _, f := range shown {
 		bySubmission[f.SubmissionID] = append(bySubmission[f.SubmissionID], f)
 	}
-	printed := 0
 	for _, s := range r.Submissions {
 		found := worst(bySubmission[s.ID], len(bySubmission[s.ID]))
 		if len(found) == 0 {
 			continue
-		}
-		if printed += len(found); printed > maxFindings {
-			c.write(fmt.Sprintf("%d findings are more than fit on paper; the attached workbook has all of them.", len(r.Findings)), sizeBody, true, alarm)
-			break
 		}
 		c.room(130) // a heading never stands alone at the foot of a page
 		c.heading(fmt.Sprintf("%s · %s", s.ID, s.Insured), s.ID+" "+s.Insured)
@@ -41,6 +42,24 @@ func findings(c *canvas) {
 		}
 		c.y += 4
 	}
+}
+
+// left says which findings are in the workbook only.
+func left(all, shown []reports.Finding) string {
+	counts := map[string]int{}
+	for _, f := range all {
+		counts[f.Severity]++
+	}
+	for _, f := range shown {
+		counts[f.Severity]--
+	}
+	var kinds []string
+	for _, severity := range severities {
+		if n := counts[severity]; n > 0 {
+			kinds = append(kinds, fmt.Sprintf("%d %s", n, severity))
+		}
+	}
+	return fmt.Sprintf("The %d gravest of %d findings are printed. In the workbook only: %s.", len(shown), len(all), strings.Join(kinds, ", "))
 }
 
 // message is what a finding says, with what stands against what.
@@ -125,6 +144,7 @@ func sources(f reports.Finding) string {
 // Other spellings of the same, and what no rule asks, are in the workbook alone.
 func vehicles(c *canvas) {
 	var t *table
+	rows := 0
 	for _, s := range c.report.Submissions {
 		for _, v := range s.Vehicles {
 			differs := func(x reports.Cell) bool {
@@ -138,11 +158,17 @@ func vehicles(c *canvas) {
 				t = c.table([]string{"Submission", "Row", "Field", "Schedule says", "Decode says", "Verdict"}, []float64{17, 15, 15, 22, 22, 11})
 			}
 			for _, x := range v.Cells {
-				if differs(x) {
+				if !differs(x) {
+					continue
+				}
+				if rows++; rows <= maxVehicleRows {
 					t.row(plain(s.ID), plain(v.Label), plain(strings.ReplaceAll(x.Field, "_", " ")), plain(x.Value), plain(x.Expected), tagged(x.Verdict))
 				}
 			}
 		}
+	}
+	if rows > maxVehicleRows {
+		c.write(fmt.Sprintf("%d more such cells are marked on the workbook's sheet Vehicles only.", rows-maxVehicleRows), sizeBody, true, alarm)
 	}
 }
 
@@ -171,7 +197,7 @@ func guidelines(c *canvas) {
 func queries(c *canvas) {
 	r := c.report
 	c.section("How this was read")
-	c.write("Every figure of this report was read from data generation "+r.Generation+" by the queries below. Their records are in the audit chain of "+r.Org+"; the run itself and the workbook are attached to this file.", sizeBody, false, ink)
+	c.write("Every figure of this report was read from data generation "+r.Generation+" by the queries below. Their records are in the audit chain of "+r.Org+"; "+c.attached, sizeBody, false, ink)
 	c.y += 6
 	if len(r.Queries) == 0 {
 		return
