@@ -52,6 +52,7 @@ test('a guideline is drafted with checks, tried on a submission and published', 
   await page.getByLabel('Submission').fill(submission);
   await page.getByRole('button', { name: 'Try', exact: true }).click();
   await page.getByText('Decision:').waitFor({ timeout: 60_000 });
+  await page.getByText('Decision:').scrollIntoViewIfNeeded();
   await v.shot('guidelines-editor');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('button', { name: 'Saved' }).waitFor();
@@ -98,4 +99,25 @@ test('a finding is read with its evidence and reviewed', async () => {
   await page.getByText('1 finding', { exact: true }).waitFor();
   assert.deepEqual(v.faults, []);
   await v.close();
+});
+
+test('dark, and on a phone', async () => {
+  for (const visit of [{ dark: true }, { phone: true }, { phone: true, dark: true }]) {
+    const v = await Visitor.of(server, admin, visit);
+    const name = `${visit.phone ? '-phone' : ''}${visit.dark ? '-dark' : ''}`;
+    for (const [path, shows] of [
+      ['guidelines', 'Guidelines'],
+      ['guidelines/alder@2026.2', 'Rules'],
+      ['runs', 'Runs'],
+      [`runs/${run}`, 'Findings'],
+    ] as const) {
+      await v.page.goto(`/${path}`);
+      await v.page.getByRole('table', { name: shows, exact: true }).getByRole('row').nth(1).waitFor();
+      await v.shot(`${shows.toLowerCase()}${name}`);
+      assert.deepEqual(await accessible(v.page), [], `${path} ${name}`);
+      assert.ok(await v.page.evaluate('document.documentElement.scrollWidth <= innerWidth'), `${path} ${name} is wider than the window`);
+    }
+    assert.deepEqual(v.faults, []);
+    await v.close();
+  }
 });

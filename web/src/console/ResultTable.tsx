@@ -21,9 +21,10 @@ export function ResultTable({ columns, rows, label }: { columns: ResultColumn[];
     const tracks = columns.map((c, i) => {
       let width = c.name.length + c.type.length + 2;
       for (const r of rows.slice(0, 50)) width = Math.max(width, r[i]?.length ?? 4);
-      return `${Math.min(300, 16 + 8 * width)}px`;
+      return Math.min(300, 16 + 8 * width);
     });
-    return { gridTemplateColumns: ['72px', ...tracks].join(' ') };
+    // With its width said, the browser lays out a row without looking at the others or at how long its texts are.
+    return { gridTemplateColumns: [72, ...tracks].map((t) => `${t}px`).join(' '), width: tracks.reduce((sum, t) => sum + t, 72) };
   }, [columns, sample]);
   const right = useMemo(() => columns.map((c) => numeric.test(c.type)), [columns]);
   return (

@@ -42,7 +42,7 @@ export function FindingView({ path, id, onClose, onSaved }: { path: string; id: 
         <>
           <p><Badge tone={toneOf(f.severity)}>{f.severity}</Badge> <code>{f.rule_id}</code> {f.guideline} · {f.submission_id} · {f.entity}</p>
           <p><b>{f.message}</b></p>
-          {(f.stated || f.expected) && <p>Stated {f.stated || 'nothing'}, expected {f.expected || 'nothing'}.</p>}
+          {(f.stated || f.expected) && <p>{[f.stated && `Stated: ${f.stated}`, f.expected && `Expected: ${f.expected}`].filter(Boolean).join(' · ')}</p>}
           {f.explanation && <p>{f.explanation}</p>}
           {f.missing && <p>Can’t be told: {f.missing.join(', ')}</p>}
           <h3>Evidence</h3>

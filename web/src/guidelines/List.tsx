@@ -12,13 +12,13 @@ import { exactly } from '../parts/format';
 import type { Draft, Listed } from './types';
 
 const columns: Column<Listed>[] = [
-  { key: 'key', head: 'Guideline', width: 'minmax(11rem, 1fr)', cell: (g) => <Link href={`/guidelines/${encodeURIComponent(g.key)}`}>{g.key}</Link> },
-  { key: 'name', head: 'Name', width: 'minmax(14rem, 2fr)', cell: (g) => g.name },
-  { key: 'carrier', head: 'Carrier', width: '8rem', cell: (g) => g.carrier },
-  { key: 'effective', head: 'Effective', width: '8rem', cell: (g) => g.effective },
-  { key: 'rules', head: 'Rules', width: '4rem', right: true, cell: (g) => g.rules },
-  { key: 'state', head: 'State', width: '9rem', cell: (g) => (g.in_force ? <Badge tone="good">in force</Badge> : <Badge>not in force</Badge>) },
-  { key: 'from', head: 'From', width: 'minmax(12rem, 1fr)', cell: (g) => (g.own ? `${g.person ?? ''}, ${exactly(g.published!)}` : 'comes with the program') },
+  { key: 'key', head: 'Guideline', width: 'minmax(10rem, 1fr)', cell: (g) => <Link href={`/guidelines/${encodeURIComponent(g.key)}`}>{g.key}</Link> },
+  { key: 'name', head: 'Name', width: 'minmax(12rem, 2fr)', cell: (g) => g.name },
+  { key: 'carrier', head: 'Carrier', width: '6rem', cell: (g) => g.carrier },
+  { key: 'effective', head: 'Effective', width: '6.5rem', cell: (g) => g.effective },
+  { key: 'rules', head: 'Rules', width: '3.5rem', right: true, cell: (g) => g.rules },
+  { key: 'state', head: 'State', width: '7.5rem', cell: (g) => (g.in_force ? <Badge tone="good">in force</Badge> : <Badge>not in force</Badge>) },
+  { key: 'from', head: 'From', width: 'minmax(14rem, 1fr)', cell: (g) => (g.own ? `${g.person ?? ''}, ${exactly(g.published!)}` : 'comes with the program') },
 ];
 
 const starter = `schema: bordereau.guideline/1

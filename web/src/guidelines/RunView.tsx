@@ -11,13 +11,13 @@ import { FindingView } from './FindingView';
 import { dispositions, toneOf, type Finding, type Head } from './types';
 
 const columns: Column<Finding>[] = [
-  { key: 'id', head: 'Finding', width: '6rem', cell: (f) => f.id },
-  { key: 'severity', head: 'Severity', width: '6rem', cell: (f) => <Badge tone={toneOf(f.severity)}>{f.severity}</Badge> },
-  { key: 'rule', head: 'Rule', width: '7rem', cell: (f) => f.rule_id },
-  { key: 'submission', head: 'Submission', width: '9rem', cell: (f) => f.submission_id },
-  { key: 'entity', head: 'Where', width: '10rem', cell: (f) => f.entity },
-  { key: 'message', head: 'What', width: 'minmax(20rem, 1fr)', cell: (f) => <span title={f.message}>{f.message}</span> },
-  { key: 'disposition', head: 'Disposition', width: '9rem', cell: (f) => dispositions[f.disposition ?? ''] ?? f.disposition },
+  { key: 'id', head: 'Finding', width: '4.5rem', cell: (f) => f.id },
+  { key: 'severity', head: 'Severity', width: '5.5rem', cell: (f) => <Badge tone={toneOf(f.severity)}>{f.severity}</Badge> },
+  { key: 'rule', head: 'Rule', width: '4.5rem', cell: (f) => f.rule_id },
+  { key: 'submission', head: 'Submission', width: '8.5rem', cell: (f) => f.submission_id },
+  { key: 'entity', head: 'Where', width: '9.5rem', cell: (f) => f.entity },
+  { key: 'message', head: 'What', width: 'minmax(16rem, 1fr)', cell: (f) => <span title={f.message}>{f.message}</span> },
+  { key: 'disposition', head: 'Disposition', width: '7rem', cell: (f) => dispositions[f.disposition ?? ''] ?? f.disposition },
 ];
 
 // RunView is a run's findings with filters, and one of them opened.
