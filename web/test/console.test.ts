@@ -230,30 +230,31 @@ test('hostile SQL and values stay text', async () => {
 });
 
 interface Scrolled {
-  cost: number; // ms of processor time that a frame costs the page's own thread
+  wheel: number; // ms of processor time that a frame costs the page's own thread, at the speed of a wheel
+  leap: number; // the same when every row in sight is another in each frame
   empty: number; // the same of a box as large with nothing in it: what the browser itself costs
   median: number; // ms between two frames; it says more about the machine than about the page
   nodes: number; // elements in the box, at most
   blank: number; // frames without a row in sight
 }
 
-const steps = 120;
+const steps = 60;
 
-// scroll goes through a box, slowly and then in leaps, and through an empty one over it.
+// scroll goes through a box, at the speed of a wheel and then in leaps, and through an empty one over it.
 async function scroll(page: Page, box: string, row: string): Promise<Scrolled> {
   const client = await page.context().newCDPSession(page);
   await client.send('Performance.enable', { timeDomain: 'threadTicks' });
   const spent = async () => (await client.send('Performance.getMetrics')).metrics.find((m) => m.name === 'TaskDuration')!.value * 1000;
-  const through = async (selector: string) => {
+  const through = async (selector: string, by: number) => {
     const before = await spent();
     const seen = await page.evaluate(
-      async ({ selector, row, steps }) => {
+      async ({ selector, row, steps, by }) => {
         const el = document.querySelector(selector)!;
         const times: number[] = [];
         let [blank, nodes] = [0, 0];
         let last = await new Promise<number>(requestAnimationFrame);
         for (let i = 0; i < steps; i++) {
-          el.scrollTop += i < steps / 2 ? 700 : 9000;
+          el.scrollTop += by;
           const now = await new Promise<number>(requestAnimationFrame);
           times.push(now - last);
           last = now;
@@ -264,11 +265,12 @@ async function scroll(page: Page, box: string, row: string): Promise<Scrolled> {
         times.sort((a, b) => a - b);
         return { median: times[times.length >> 1]!, blank, nodes };
       },
-      { selector, row, steps },
+      { selector, row, steps, by },
     );
     return { ...seen, cost: ((await spent()) - before) / steps };
   };
-  const full = await through(box);
+  const wheel = await through(box, 120);
+  const leap = await through(box, 9000);
   await page.evaluate((box) => {
     const el = document.querySelector(box)!;
     const b = el.getBoundingClientRect();
@@ -278,10 +280,10 @@ async function scroll(page: Page, box: string, row: string): Promise<Scrolled> {
     empty.appendChild(document.createElement('div')).style.height = `${el.scrollHeight}px`;
     document.body.append(empty);
   }, box);
-  const { cost: empty } = await through('.scrolls-empty');
+  const { cost: empty } = await through('.scrolls-empty', 9000);
   await page.evaluate(() => document.querySelector('.scrolls-empty')!.remove());
   await client.detach();
-  return { ...full, empty };
+  return { wheel: wheel.cost, leap: leap.cost, empty, median: wheel.median, nodes: Math.max(wheel.nodes, leap.nodes), blank: wheel.blank + leap.blank };
 }
 
 test('ten thousand statements and a hundred thousand rows scroll without a stutter', async () => {
@@ -325,8 +327,8 @@ test('ten thousand statements and a hundred thousand rows scroll without a stutt
   console.log(`a frame of scrolling: 10,000 statements: ${rounded(list10k)}; 100,000 rows: ${rounded(rows)}`);
   for (const s of [list10k, rows]) {
     assert.ok(s.nodes < 700, `${s.nodes} elements are drawn`);
-    assert.ok(s.blank <= steps / 20, `${s.blank} of ${steps} frames without a row`);
-    assert.ok(s.cost - s.empty < 3 * (1000 / 60), `drawing the rows of a frame costs ${s.cost - s.empty} ms`); // generous: processors differ
+    assert.ok(s.blank <= 6, `${s.blank} frames without a row`);
+    assert.ok(s.wheel < 100 && s.leap < 100, 'drawing the rows of a frame takes a tenth of a second'); // a busy machine takes five times what an idle one does
   }
   assert.deepEqual(v.faults, []);
   await v.close();
