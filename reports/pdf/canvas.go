@@ -63,6 +63,7 @@ type canvas struct {
 	fonts    *fonts
 	report   *reports.Report
 	marks    []mark
+	pictures int    // so far
 	attached string // names the files inside, in a sentence
 	y        float64
 }

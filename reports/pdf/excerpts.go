@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/gob"
 	"fmt"
 	"image"
 	"image/png"
@@ -138,12 +139,51 @@ func (c *canvas) picture(caption string, strip []byte, why error) {
 	// Equal pictures are one: pdfcpu would keep either of two, by chance.
 	name := fmt.Sprintf("excerpt %x", sha256.Sum256(strip))
 	options := fpdf.ImageOptions{ImageType: "PNG"}
-	c.pdf.RegisterImageOptionsReader(name, options, bytes.NewReader(strip))
+	if c.pdf.GetImageInfo(name) == nil {
+		c.pictures++
+		if err := rank(c.pdf.RegisterImageOptionsReader(name, options, bytes.NewReader(strip)), c.pictures); err != nil {
+			c.pdf.SetError(err)
+			return
+		}
+	}
 	c.pdf.ImageOptions(name, margin, c.y+2, width, height, false, options, 0, "")
 	c.pdf.SetDrawColor(rule[0], rule[1], rule[2])
 	c.pdf.SetLineWidth(0.6)
 	c.pdf.Rect(margin, c.y+2, width, height, "D")
 	c.y += height + 12
+}
+
+// rank gives a picture its place among those of the file. fpdf writes them by width, and those of one width in an order of chance: a
+// millionth of a pixel tells them apart and is cut off where the width is written.
+func rank(info *fpdf.ImageInfoType, n int) error {
+	if info == nil {
+		return nil // fpdf keeps why
+	}
+	raw, err := info.GobEncode()
+	if err != nil {
+		return fmt.Errorf("ordering pictures: %w", err)
+	}
+	var data, mask, palette []byte
+	var number, bits int
+	var width, height, scale, dpi float64
+	var colours, filter, parameters string
+	var transparent []int
+	fields := []any{&data, &mask, &number, &width, &height, &colours, &palette, &bits, &filter, &parameters, &transparent, &scale, &dpi}
+	in := gob.NewDecoder(bytes.NewReader(raw))
+	for _, f := range fields {
+		if err := in.Decode(f); err != nil {
+			return fmt.Errorf("ordering pictures: %w", err)
+		}
+	}
+	width += float64(n) / 1e6
+	var ranked bytes.Buffer
+	out := gob.NewEncoder(&ranked)
+	for _, f := range fields {
+		if err := out.Encode(f); err != nil {
+			return fmt.Errorf("ordering pictures: %w", err)
+		}
+	}
+	return info.GobDecode(ranked.Bytes())
 }
 
 func reason(err error) string {

@@ -30,7 +30,7 @@ func (s *strips) Cut(_ context.Context, document string, _ int, _ [4]float64) ([
 	}
 	img := image.NewRGBA(image.Rect(0, 0, 1000, 120))
 	for x := range 1000 {
-		img.Set(x, 60, color.RGBA{200, 30, 30, 255})
+		img.Set(x, s.cut%120, color.RGBA{200, 30, 30, 255})
 	}
 	var b bytes.Buffer
 	err := png.Encode(&b, img)
