@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 
@@ -176,7 +176,8 @@ async function copySample(to: string): Promise<void> {
     await end(child, 'SIGTERM');
     writeFileSync(join(made, 'done'), '');
   }
-  cpSync(join(made, 'data'), to, { recursive: true });
+  // Without what is left of sandboxes: a copy of a disk image has no holes, so each workspace would take its whole 2 GB.
+  cpSync(join(made, 'data'), to, { recursive: true, filter: (from) => basename(from) !== 'sandboxes' });
 }
 
 // clear removes a data folder. Sandboxes outlive the program that made them, and their disks are mounted in it.
