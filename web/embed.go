@@ -51,7 +51,7 @@ func (p pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	name := strings.TrimPrefix(path.Clean(r.URL.Path), "/")
-	if path.Ext(name) == "" { // a page address
+	if path.Ext(name) == "" || strings.HasPrefix(name, "guidelines/") { // a page address; a guideline's ends in its version
 		name = "index.html"
 	}
 	if strings.HasPrefix(name, ".") { // what the build keeps for itself
