@@ -67,7 +67,7 @@ func (g *Guard) Wrap(a Access, next http.Handler) http.Handler {
 			g.refuse(w, r, id, err)
 			return
 		}
-		ctx, release := g.hold(r, a, p)
+		ctx, release := g.hold(r, a, p) //nolint:contextcheck // it is the request's, with an end
 		defer release()
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
@@ -185,7 +185,7 @@ func (g *Guard) cookie(r *http.Request) string {
 
 // setCookie keeps a session's token where no script can read it; "" removes it.
 func (g *Guard) setCookie(w http.ResponseWriter, token string, expires time.Time) {
-	c := &http.Cookie{Name: g.cookieName(), Value: token, Path: "/", HttpOnly: true, Secure: g.c.Secure, SameSite: http.SameSiteLaxMode, Expires: expires}
+	c := &http.Cookie{Name: g.cookieName(), Value: token, Path: "/", HttpOnly: true, Secure: g.c.Secure, SameSite: http.SameSiteLaxMode, Expires: expires} //nolint:gosec // Secure wherever TLS ends in front
 	if token == "" {
 		c.MaxAge = -1
 	}
@@ -205,7 +205,7 @@ func (g *Guard) flow(r *http.Request) string {
 
 // setFlow keeps a sign-in under way in the browser that began it; "" removes it. Lax, because the provider's site sends it back.
 func (g *Guard) setFlow(w http.ResponseWriter, kept string) {
-	c := &http.Cookie{Name: g.flowName(), Value: kept, Path: "/", HttpOnly: true, Secure: g.c.Secure, SameSite: http.SameSiteLaxMode, MaxAge: 600}
+	c := &http.Cookie{Name: g.flowName(), Value: kept, Path: "/", HttpOnly: true, Secure: g.c.Secure, SameSite: http.SameSiteLaxMode, MaxAge: 600} //nolint:gosec // Secure wherever TLS ends in front
 	if kept == "" {
 		c.MaxAge = -1
 	}

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"net/http"
 	"strconv"
 	"strings"
 	"testing"
@@ -39,7 +40,7 @@ func TestPace(t *testing.T) {
 		r.get(request{who: me, method: "POST", path: "/api/conversations", body: `{"title":"x"}`}, 201, nil)
 	}
 	resp := r.do(request{who: me, method: "POST", path: "/api/conversations", body: `{"title":"x"}`})
-	if resp.StatusCode != 429 || resp.Header.Get("Retry-After") != "10" {
+	if resp.StatusCode != http.StatusTooManyRequests || resp.Header.Get("Retry-After") != "10" {
 		t.Errorf("status %d, Retry-After %q", resp.StatusCode, resp.Header.Get("Retry-After"))
 	}
 	r.fails(request{who: me, method: "POST", path: "/api/conversations", body: `{"title":"x"}`}, 429, RateLimited)

@@ -71,6 +71,12 @@ type Conversations interface {
 	Messages(ctx context.Context, o journal.Owner, conversation string, after int64, limit int) ([]journal.Message, error)
 }
 
+// Delivered finds the files that turns delivered.
+type Delivered interface {
+	Artifacts(ctx context.Context, o journal.Owner, conversation string) ([]journal.Artifact, error)
+	Artifact(ctx context.Context, o journal.Owner, id string) (journal.Artifact, error)
+}
+
 // Turns keeps turns, their steps and what they delivered.
 type Turns interface {
 	Turn(ctx context.Context, o journal.Owner, id string) (journal.Turn, error)
@@ -79,8 +85,7 @@ type Turns interface {
 	Marks(ctx context.Context, o journal.Owner, turn string) ([]journal.Mark, error)
 	Charges(ctx context.Context, o journal.Owner, turn string) ([]journal.Charge, error)
 	SpentBy(ctx context.Context, f journal.SpentFilter) ([]journal.SpentGroup, error)
-	Artifacts(ctx context.Context, o journal.Owner, conversation string) ([]journal.Artifact, error)
-	Artifact(ctx context.Context, o journal.Owner, id string) (journal.Artifact, error)
+	Delivered
 	Ahead(ctx context.Context, t journal.Turn) (int, error)
 }
 

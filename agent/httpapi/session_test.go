@@ -306,10 +306,10 @@ func TestDisabledInMidStream(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	req, _ := http.NewRequestWithContext(t.Context(), "POST", r.server.URL+"/api/chat", strings.NewReader(string(body)))
+	req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, r.server.URL+"/api/chat", strings.NewReader(string(body)))
 	req.Header.Set(csrfHeader, b.csrf)
 	resp, err := b.client.Do(req)
-	if err != nil || resp.StatusCode != 200 {
+	if err != nil || resp.StatusCode != http.StatusOK {
 		t.Fatalf("%v, %v", resp, err)
 	}
 	defer resp.Body.Close()

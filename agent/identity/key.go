@@ -101,7 +101,7 @@ func (d *Directory) IssueKey(ctx context.Context, org, person, label string, exp
 	if err != nil {
 		return Key{}, "", err
 	}
-	if label != "" && !printable(label, maxName) {
+	if label != "" && !printable(label) {
 		return Key{}, "", fmt.Errorf("%w: a key's label is one line of at most %d characters", ErrInvalid, maxName)
 	}
 	p, err := d.FindPerson(ctx, org, person)

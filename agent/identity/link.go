@@ -134,7 +134,7 @@ func (d *Directory) Redeem(ctx context.Context, r Redeem) (SignedIn, error) {
 		if !goodEmail(p.Email) {
 			return SignedIn{}, &FieldError{Field: "email", Why: "this is no e-mail address"}
 		}
-		if !printable(p.Name, maxName) {
+		if !printable(p.Name) {
 			return SignedIn{}, &FieldError{Field: "name", Why: "a name is needed, on one line"}
 		}
 	}

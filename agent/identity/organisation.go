@@ -30,7 +30,7 @@ const (
 // PutOrganisation makes an organisation or renames it.
 func (d *Directory) PutOrganisation(ctx context.Context, o Organisation) error {
 	o.Name = strings.TrimSpace(o.Name)
-	if !idForm.MatchString(o.ID) || !printable(o.Name, maxName) {
+	if !idForm.MatchString(o.ID) || !printable(o.Name) {
 		return fmt.Errorf("%w: an organisation has a name and an id of small letters, digits and hyphens, at most 63", ErrInvalid)
 	}
 	before, err := d.FindOrganisation(ctx, o.ID)

@@ -58,7 +58,7 @@ type parsedHash struct {
 }
 
 // recipe is what a password's sum depends on beside the password.
-func (p parsedHash) recipe() string { return fmt.Sprint(p.cost, p.salt) }
+func (p parsedHash) recipe() string { return fmt.Sprint(p.cost, string(p.salt)) }
 
 // String is the hash in the form that all implementations of Argon2 share.
 func (p parsedHash) String() string {

@@ -61,9 +61,9 @@ func goodEmail(address string) bool {
 	return err == nil && parsed.Address == address && len(address) <= maxEmail
 }
 
-// printable tells whether a text is one line of visible characters, no more than most.
-func printable(s string, most int) bool {
-	return strings.TrimSpace(s) != "" && utf8.ValidString(s) && utf8.RuneCountInString(s) <= most && !strings.ContainsFunc(s, func(r rune) bool {
+// printable tells whether a text is one line of visible characters, at most maxName.
+func printable(s string) bool {
+	return strings.TrimSpace(s) != "" && utf8.ValidString(s) && utf8.RuneCountInString(s) <= maxName && !strings.ContainsFunc(s, func(r rune) bool {
 		return !unicode.IsPrint(r)
 	})
 }
@@ -72,7 +72,7 @@ func printable(s string, most int) bool {
 // Disabling ends her sessions at once.
 func (d *Directory) PutPerson(ctx context.Context, p Person) (Person, error) {
 	p.Email, p.Name = cleanEmail(p.Email), strings.TrimSpace(p.Name)
-	if !goodEmail(p.Email) || p.Org == "" || !printable(p.Name, maxName) || !slices.Contains(Roles(), p.Role) {
+	if !goodEmail(p.Email) || p.Org == "" || !printable(p.Name) || !slices.Contains(Roles(), p.Role) {
 		return Person{}, fmt.Errorf("%w: a person has an organisation, a name, an e-mail address and one of the roles %s",
 			ErrInvalid, strings.Join(Roles(), ", "))
 	}
@@ -135,7 +135,7 @@ func (d *Directory) AddPerson(ctx context.Context, p Person) (Person, error) {
 	switch {
 	case !goodEmail(cleanEmail(p.Email)):
 		return Person{}, &FieldError{Field: "email", Why: "this is no e-mail address"}
-	case !printable(strings.TrimSpace(p.Name), maxName):
+	case !printable(strings.TrimSpace(p.Name)):
 		return Person{}, &FieldError{Field: "name", Why: "a name is needed, on one line"}
 	case !slices.Contains(Roles(), p.Role):
 		return Person{}, &FieldError{Field: "role", Why: "the roles are " + strings.Join(Roles(), ", ")}

@@ -31,7 +31,7 @@ func (d *Directory) SignInVouched(ctx context.Context, v Vouched) (SignedIn, err
 	switch {
 	case errors.Is(err, ErrNotFound) && v.DefaultRole != "":
 		name := strings.TrimSpace(v.Name)
-		if !printable(name, maxName) {
+		if !printable(name) {
 			name = c.Email
 		}
 		by := With(ctx, Principal{Org: v.Organisation, Email: c.Email, Address: v.Visit.Address})

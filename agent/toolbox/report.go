@@ -147,8 +147,7 @@ func (s *session) report(ctx context.Context, id string) (*reports.Report, error
 
 // unreadable passes on why a resource could not be fetched, or says that its content is wrong.
 func unreadable(kind string, err error) error {
-	var f *fault
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*fault](err); ok {
 		return f
 	}
 	return (&fault{Code: "internal", Component: "governance", Message: "the " + kind + " can't be read"}).failure(err)

@@ -47,13 +47,13 @@ func (s *session) opener(r *reports.Report) func(ctx context.Context, id string)
 		var f *fault
 		switch {
 		case errors.As(err, &f) && f.Code == "too_large":
-			return nil, errors.New("The document is too large to show.") //nolint:staticcheck // a sentence for the report's reader
+			return nil, errors.New("The document is too large to show.") //nolint:revive,staticcheck // a sentence for the report's reader
 		case err != nil:
-			return nil, errors.New("The document could not be read.") //nolint:staticcheck // a sentence for the report's reader
+			return nil, errors.New("The document could not be read.") //nolint:revive,staticcheck // a sentence for the report's reader
 		}
 		sum := sha256.Sum256(raw)
 		if known := want[id]; known != "" && known != hex.EncodeToString(sum[:]) {
-			return nil, errors.New("The document is not the one that the run read.") //nolint:staticcheck // a sentence for the report's reader
+			return nil, errors.New("The document is not the one that the run read.") //nolint:revive,staticcheck // a sentence for the report's reader
 		}
 		return raw, nil
 	}

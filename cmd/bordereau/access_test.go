@@ -166,7 +166,7 @@ func (w *walker) concrete(pattern, word string) (method, path string) {
 	method, path, _ = strings.Cut(pattern, " ")
 	for where, id := range w.ids {
 		if word == "" && strings.Contains(path, where+"/{") {
-			path = strings.Replace(path, where+"/"+placeholder.FindString(path[strings.Index(path, where):]), where+"/"+id, 1)
+			path = strings.Replace(path, where+"/"+placeholder.FindString(path[strings.Index(path, where):]), where+"/"+id, 1) //nolint:gocritic // the path holds it
 		}
 	}
 	return method, placeholder.ReplaceAllString(path, "none")

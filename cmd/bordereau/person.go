@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -143,8 +144,7 @@ func (p people) log(ctx context.Context, last int) error {
 		return err
 	}
 	t := tabwriter.NewWriter(p.std.Out, 0, 0, 2, ' ', 0)
-	for i := len(all) - 1; i >= 0; i-- {
-		e := all[i]
+	for _, e := range slices.Backward(all) {
 		// Quoted: an address that somebody typed at the sign-in must not steer a terminal.
 		fmt.Fprintf(t, "%s\t%s\t%s\t%q\t%s\n", e.At.Local().Format(time.DateTime), e.ActorName, e.Action, e.Detail, e.Address)
 	}

@@ -49,7 +49,7 @@ func openReports(ctx context.Context, c config, std stdio) (d *reportDesk, shut 
 	d = &reportDesk{}
 	if d.db, d.data, err = openStore(ctx, c, log, &open); err == nil {
 		if d.runs, err = runs.NewStore(d.db); err == nil {
-			d.paper, err = openRenderer(c, &open)
+			d.paper, err = openRenderer(c, &open) //nolint:contextcheck // each rendering has its own
 		}
 	}
 	if err != nil {
@@ -103,14 +103,14 @@ func (d *reportDesk) opener(org string, r *reports.Report) func(ctx context.Cont
 	return func(ctx context.Context, id string) ([]byte, error) {
 		file, _, err := d.data.Document(ctx, org, id)
 		if err != nil {
-			return nil, errors.New("The document could not be read.") //nolint:staticcheck // a sentence for the report's reader
+			return nil, errors.New("The document could not be read.") //nolint:revive,staticcheck // a sentence for the report's reader
 		}
 		raw, err := io.ReadAll(file)
 		if err := errors.Join(err, file.Close()); err != nil {
-			return nil, errors.New("The document could not be read.") //nolint:staticcheck // a sentence for the report's reader
+			return nil, errors.New("The document could not be read.") //nolint:revive,staticcheck // a sentence for the report's reader
 		}
 		if sum := sha256.Sum256(raw); want[id] != "" && want[id] != hex.EncodeToString(sum[:]) {
-			return nil, errors.New("The document is not the one that the run read.") //nolint:staticcheck // a sentence for the report's reader
+			return nil, errors.New("The document is not the one that the run read.") //nolint:revive,staticcheck // a sentence for the report's reader
 		}
 		return raw, nil
 	}

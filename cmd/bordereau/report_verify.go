@@ -131,7 +131,7 @@ func (d *reportDesk) onRecord(ctx context.Context, org string, run *reports.Repo
 			return 0, changedError{"the audit chain has no record " + q.AuditID + ", which the run names"}
 		}
 	}
-	return int64(chain.Entries), nil
+	return chain.Entries, nil
 }
 
 // explain says what was changed. Dispositions and comments of a reviewer are no change.

@@ -131,6 +131,7 @@ func TestRolesApart(t *testing.T) {
 	t.Cleanup(ms.Close)
 	spans := collectSpans(t)
 	m := &many{dir: t.TempDir()}
+	t.Cleanup(func() { unmountBelow(t, m.dir) })
 	governance, inner, journal := freeAddress(t), []string{freeAddress(t), freeAddress(t)}, postgrestest.Database(t, dsn, "journal")
 	agent := func(inner string) string {
 		return fmt.Sprintf("role: agent\nlisten: 127.0.0.1:0\njournal: %q\nevents: redis://%s\nagent: {listen: %q}\ngovernance: {url: 'http://%s'}\n"+
@@ -196,5 +197,21 @@ func TestRolesNeedEachOther(t *testing.T) {
 	}
 	if _, err := start(t.Context(), c, discard()); err == nil || !strings.Contains(err.Error(), "turn-token.pub") {
 		t.Errorf("governance without its agent's key: %v", err)
+	}
+}
+
+// unmountBelow takes down what a killed process left mounted, so that its folder can go.
+func unmountBelow(t *testing.T, dir string) {
+	t.Helper()
+	raw, err := os.ReadFile("/proc/self/mounts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(raw)) {
+		if f := strings.Fields(line); len(f) > 1 && strings.HasPrefix(f[1], dir+"/") {
+			if err := syscall.Unmount(f[1], syscall.MNT_DETACH); err != nil {
+				t.Errorf("unmounting %s: %v", f[1], err)
+			}
+		}
 	}
 }

@@ -75,7 +75,7 @@ func serveAgent(ctx context.Context, c config, p agentParts, open *closers) (*ht
 		return nil, err
 	}
 	open.add(files.Close)
-	paper, err := openRenderer(c, open)
+	paper, err := openRenderer(c, open) //nolint:contextcheck // each rendering has its own
 	if err != nil {
 		return nil, err
 	}

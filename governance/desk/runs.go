@@ -126,22 +126,22 @@ func (d *Desk) run(r *http.Request, p gate.Principal) (run.Run, error) {
 }
 
 // reviewed reads a run's findings with what was said of them, and the run's revision.
-func (d *Desk) reviewed(r *http.Request, p gate.Principal) (run.Run, body, int64, error) {
+func (d *Desk) reviewed(r *http.Request, p gate.Principal) (body, int64, error) {
 	head, err := d.run(r, p)
 	if err != nil {
-		return head, body{}, 0, err
+		return body{}, 0, err
 	}
 	raw, err := d.c.Runs.Body(r.Context(), p.Org, head.ID)
 	if err != nil {
-		return head, body{}, 0, err
+		return body{}, 0, err
 	}
 	b, err := parse(raw)
 	if err != nil {
-		return head, b, 0, err
+		return b, 0, err
 	}
 	all, err := d.c.Runs.Reviews(r.Context(), p.Org, head.ID, 0)
 	if err != nil {
-		return head, b, 0, err
+		return b, 0, err
 	}
 	latest := run.Latest(all)
 	var who []string
@@ -150,7 +150,7 @@ func (d *Desk) reviewed(r *http.Request, p gate.Principal) (run.Run, body, int64
 	}
 	names, err := d.c.People.Names(r.Context(), p.Org, who)
 	if err != nil {
-		return head, b, 0, err
+		return b, 0, err
 	}
 	for i := range b.Findings {
 		if v, ok := latest[b.Findings[i].ID]; ok {
@@ -162,7 +162,7 @@ func (d *Desk) reviewed(r *http.Request, p gate.Principal) (run.Run, body, int64
 	if len(all) > 0 {
 		revision = all[len(all)-1].Seq
 	}
-	return head, b, revision, nil
+	return b, revision, nil
 }
 
 func (d *Desk) getRun(w http.ResponseWriter, r *http.Request, p gate.Principal) error {
@@ -184,7 +184,7 @@ func (d *Desk) getRun(w http.ResponseWriter, r *http.Request, p gate.Principal) 
 const maxFindings = 20_000
 
 func (d *Desk) listFindings(w http.ResponseWriter, r *http.Request, p gate.Principal) error {
-	_, b, revision, err := d.reviewed(r, p)
+	b, revision, err := d.reviewed(r, p)
 	if err != nil {
 		return err
 	}
@@ -218,7 +218,7 @@ func (d *Desk) listFindings(w http.ResponseWriter, r *http.Request, p gate.Princ
 }
 
 func (d *Desk) getFinding(w http.ResponseWriter, r *http.Request, p gate.Principal) error {
-	_, b, revision, err := d.reviewed(r, p)
+	b, revision, err := d.reviewed(r, p)
 	if err != nil {
 		return err
 	}

@@ -78,7 +78,7 @@ func refuseCalls() error {
 	}
 	filter := program()
 	prog := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
-	failed, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&prog))) //nolint:gosec // the kernel's interface is a pointer
+	failed, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&prog)))
 	runtime.KeepAlive(filter)
 	if errno != 0 {
 		return errno
@@ -101,7 +101,9 @@ func program() []unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_JMP | test | unix.BPF_K, K: k, Jf: 1}
 	}
 	p := []unix.SockFilter{
-		load(callArch), {Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: auditArch, Jt: 1}, answer(unix.SECCOMP_RET_KILL_PROCESS),
+		load(callArch),
+		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: auditArch, Jt: 1},
+		answer(unix.SECCOMP_RET_KILL_PROCESS),
 		load(callNumber), unless(unix.BPF_JGE, x32), fail(unix.EPERM),
 		// glibc falls back to clone, whose flags can be seen.
 		unless(unix.BPF_JEQ, unix.SYS_CLONE3), fail(unix.ENOSYS),

@@ -111,8 +111,12 @@ func (s *Server) judge(r *http.Request, token, sandbox string, err error) *fault
 		err  error
 		kind string
 	}{
-		{turntoken.ErrExpired, "expired"}, {turntoken.ErrSandbox, "sandbox"}, {turntoken.ErrDead, "dead"}, {turntoken.ErrConfig, "config"},
-		{turntoken.ErrProof, "proof"}, {turntoken.ErrReplayed, "replayed"},
+		{turntoken.ErrExpired, "expired"},
+		{turntoken.ErrSandbox, "sandbox"},
+		{turntoken.ErrDead, "dead"},
+		{turntoken.ErrConfig, "config"},
+		{turntoken.ErrProof, "proof"},
+		{turntoken.ErrReplayed, "replayed"},
 	} {
 		if errors.Is(err, known.err) {
 			return s.refused(r, token, sandbox, known.kind)

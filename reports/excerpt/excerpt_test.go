@@ -46,7 +46,7 @@ func cutter(t *testing.T, documents map[string][]byte) *excerpt.Cutter {
 		if raw, ok := documents[id]; ok {
 			return raw, nil
 		}
-		return nil, errors.New("The document is not there any more.") //nolint:staticcheck // a sentence for the report
+		return nil, errors.New("The document is not there any more.") //nolint:revive // a sentence for the report
 	})
 	if err != nil {
 		t.Fatal(err)

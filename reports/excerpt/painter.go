@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"image/draw"
 	"io"
 	"math"
 
@@ -97,9 +98,9 @@ func (p *painter) page(ctx context.Context, raw []byte, n int) (image.Image, err
 	if err != nil {
 		return nil, because(ctx, err)
 	}
-	page := drawn.Result.Image
-	own := image.NewRGBA(page.Bounds()) // PDFium's memory goes with its instance
-	copy(own.Pix, page.Pix)
+	page := drawn.Result.RenderedImage
+	own := image.NewRGBA(page.Bounds())
+	draw.Draw(own, own.Bounds(), page, page.Bounds().Min, draw.Src) // PDFium's memory goes with its instance
 	drawn.Cleanup()
 	return own, nil
 }

@@ -26,7 +26,7 @@ type strips struct{ cut int }
 func (s *strips) Cut(_ context.Context, document string, _ int, _ [4]float64) ([]byte, error) {
 	s.cut++
 	if document == "locked" {
-		return nil, errors.New("The document is encrypted and opens only with its password.") //nolint:staticcheck // as the cutter says it
+		return nil, errors.New("The document is encrypted and opens only with its password.") //nolint:revive // as the cutter says it
 	}
 	img := image.NewRGBA(image.Rect(0, 0, 1000, 120))
 	for x := range 1000 {

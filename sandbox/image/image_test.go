@@ -132,10 +132,12 @@ import pandas, openpyxl, matplotlib.pyplot as plt
 f = pandas.DataFrame({"day": ["a", "b"], "rate": [1, 2]}); f.to_excel("t.xlsx"); f.plot(x="day", y="rate"); plt.savefig("t.png")
 print(pandas.read_excel("t.xlsx").rate.sum())'`, "3\n"},
 				// A letter becomes a PDF, then a picture, then text again.
-				"documents": {`printf 'Effective date 1 March 2026\n' > letter.txt
+				"documents": {
+					`printf 'Effective date 1 March 2026\n' > letter.txt
 soffice --headless --convert-to pdf letter.txt >/dev/null 2>&1 && pdftotext letter.pdf - | head -1
 pdftoppm -r 200 -png letter.pdf page && tesseract page-1.png - 2>/dev/null | head -1; qpdf --check letter.pdf >/dev/null && echo sound`,
-					"Effective date 1 March 2026\nEffective date 1 March 2026\nsound\n"},
+					"Effective date 1 March 2026\nEffective date 1 March 2026\nsound\n",
+				},
 				"spreadsheet": {`python3 -c '
 import openpyxl
 b = openpyxl.Workbook(); b.active["A1"] = 2; b.active["A2"] = "=A1*21"; b.save("c.xlsx")'

@@ -89,7 +89,7 @@ func (m *Manager) Tidy(ctx context.Context) {
 		var err error
 		switch {
 		case r.warm():
-			err = m.pool.tidy(ctx, r)
+			m.pool.tidy(ctx, r)
 		case m.due(r) != nothing:
 			err = m.tidy(ctx, r.Conversation)
 		}

@@ -111,9 +111,9 @@ func (p *pool) discard(ctx context.Context, id string) {
 }
 
 // tidy deletes a waiting sandbox whose owner died: nobody renewed its record.
-func (p *pool) tidy(ctx context.Context, r Record) error {
+func (p *pool) tidy(ctx context.Context, r Record) {
 	if p.cfg.Now().Sub(r.Used) < warmLife {
-		return nil
+		return
 	}
 	p.mu.Lock()
 	mine := slices.Contains(p.ready, r.ID())
@@ -121,7 +121,6 @@ func (p *pool) tidy(ctx context.Context, r Record) error {
 	if !mine {
 		p.discard(ctx, r.ID())
 	}
-	return nil
 }
 
 // renew says in the records that the owner of the waiting sandboxes lives.

@@ -66,8 +66,12 @@ func Doctor(ctx context.Context, cfg Config) (Diagnosis, error) {
 
 // tools are what document work needs inside, by the file that shows that one is there.
 var tools = []struct{ name, file string }{ //nolint:gochecknoglobals // a constant table
-	{"python3", "usr/bin/python3"}, {"pandas", "usr/lib/python3/dist-packages/pandas"}, {"matplotlib", "usr/lib/python3/dist-packages/matplotlib"},
-	{"openpyxl", "usr/lib/python3/dist-packages/openpyxl"}, {"poppler", "usr/bin/pdftoppm"}, {"tesseract", "usr/bin/tesseract"},
+	{"python3", "usr/bin/python3"},
+	{"pandas", "usr/lib/python3/dist-packages/pandas"},
+	{"matplotlib", "usr/lib/python3/dist-packages/matplotlib"},
+	{"openpyxl", "usr/lib/python3/dist-packages/openpyxl"},
+	{"poppler", "usr/bin/pdftoppm"},
+	{"tesseract", "usr/bin/tesseract"},
 	{"LibreOffice", "usr/bin/soffice"},
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -246,10 +247,8 @@ func describesVehicle(s *Schedule, row []string) bool {
 
 // totals is true for a row that sums up others: its first word says so, and no VIN stands in it.
 func totals(row []string) bool {
-	for _, c := range row {
-		if looksLikeVIN(c) {
-			return false
-		}
+	if slices.ContainsFunc(row, looksLikeVIN) {
+		return false
 	}
 	for _, c := range row {
 		if c = strings.ToLower(strings.TrimSpace(c)); c != "" {
