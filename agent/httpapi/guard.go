@@ -67,9 +67,9 @@ func (g *Guard) Wrap(a Access, next http.Handler) http.Handler {
 			g.refuse(w, r, id, err)
 			return
 		}
-		ctx, release := g.hold(r, a, p) //nolint:contextcheck // it is the request's, with an end
+		ctx, release := g.hold(r, a, p)
 		defer release()
-		next.ServeHTTP(w, r.WithContext(ctx))
+		next.ServeHTTP(w, r.WithContext(ctx)) //nolint:contextcheck // it is the request's, with an end
 	})
 }
 

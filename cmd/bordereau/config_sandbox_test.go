@@ -38,22 +38,22 @@ func TestSandboxConfiguration(t *testing.T) {
 			t.Errorf("%s: %v", good, err)
 		}
 	}
-	for bad, want := range map[string]string{
-		"sandbox: {driver: docker}":                                                   "it is one of auto, gvisor, bubblewrap, remote, e2b, daytona",
-		"sandbox: {driver: e2b}":                                                      "E2B_API_KEY",
-		"sandbox: {driver: daytona}":                                                  "DAYTONA_API_KEY",
-		"sandbox: {driver: remote}":                                                   "hosts is empty",
-		"sandbox: {driver: remote, remote: {hosts: [a:8443]}}":                        "psk_file",
-		"sandbox: {driver: remote, remote: {hosts: ['http://a:8443'], psk_file: p}}":  "not https",
-		"sandbox: {driver: remote, remote: {hosts: ['https://a:8443'], cert: c.pem}}": "cert and key",
-		"sandbox: {warm: {min: 3, max: 2}}":                                           "warm",
-		"sandbox: {memory_mib: 1}":                                                    "memory_mib",
-		"sandbox: {idle_stop: 0s}":                                                    "idle_stop",
-		"sandbox: {networks: [everything]}":                                           "everything",
-		"sandbox: {e2b: {key: secret}}":                                               "key not found",
+	for _, c := range []struct{ bad, want string }{
+		{"sandbox: {driver: docker}", "it is one of auto, gvisor, bubblewrap, remote, e2b, daytona"},
+		{"sandbox: {driver: e2b}", "E2B_API_KEY"},
+		{"sandbox: {driver: daytona}", "DAYTONA_API_KEY"},
+		{"sandbox: {driver: remote}", "hosts is empty"},
+		{"sandbox: {driver: remote, remote: {hosts: [a:8443]}}", "psk_file"},
+		{"sandbox: {driver: remote, remote: {hosts: ['http://a:8443'], psk_file: p}}", "not https"},
+		{"sandbox: {driver: remote, remote: {hosts: ['https://a:8443'], cert: c.pem}}", "cert and key"},
+		{"sandbox: {warm: {min: 3, max: 2}}", "warm"},
+		{"sandbox: {memory_mib: 1}", "memory_mib"},
+		{"sandbox: {idle_stop: 0s}", "idle_stop"},
+		{"sandbox: {networks: [everything]}", "everything"},
+		{"sandbox: {e2b: {key: secret}}", "key not found"},
 	} {
-		if _, err := loaded(t, bad, nil); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v; want %q", bad, err, want)
+		if _, err := loaded(t, c.bad, nil); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v; want %q", c.bad, err, c.want)
 		}
 	}
 	if _, err := loaded(t, "sandbox: {driver: e2b, networks: [203.0.113.7/32]}", keys); err == nil || !strings.Contains(err.Error(), "public_url") {

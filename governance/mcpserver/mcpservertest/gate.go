@@ -119,14 +119,15 @@ func (r Reconciler) Reconcile(ctx context.Context, id string, as gate.Principal,
 		}
 	}
 	guideline := mcpserver.Guideline{ID: "northstar", Carrier: "northstar", Name: "Northstar", Version: "3"}
-	return mcpserver.Reconciled{
-			Generation: "gen-1", Guideline: guideline, Submissions: 1, Findings: n, Gravest: findings[:min(n, 20)], AuditIDs: []string{read.AuditID},
-			Decisions:  map[string]int{"decline": 0, "refer": 1, "clear": 0},
-			Severities: map[string]int{"critical": 0, "major": n, "minor": 0, "note": 0}, Rules: map[string]int{"vin_check_digit": n},
-		}, json.NewEncoder(body).Encode(map[string]any{
-			"schema": "bordereau.run/1", "run_id": id, "org": ask.Org, "generation": "gen-1", "guideline": guideline,
-			"submissions": []map[string]any{{"id": "S-1", "decision": "refer"}}, "findings": findings, "queries": []map[string]any{{"audit_id": read.AuditID}},
-		})
+	head := mcpserver.Reconciled{
+		Generation: "gen-1", Guideline: guideline, Submissions: 1, Findings: n, Gravest: findings[:min(n, 20)], AuditIDs: []string{read.AuditID},
+		Decisions:  map[string]int{"decline": 0, "refer": 1, "clear": 0},
+		Severities: map[string]int{"critical": 0, "major": n, "minor": 0, "note": 0}, Rules: map[string]int{"vin_check_digit": n},
+	}
+	return head, json.NewEncoder(body).Encode(map[string]any{
+		"schema": "bordereau.run/1", "run_id": id, "org": ask.Org, "generation": "gen-1", "guideline": guideline,
+		"submissions": []map[string]any{{"id": "S-1", "decision": "refer"}}, "findings": findings, "queries": []map[string]any{{"audit_id": read.AuditID}},
+	})
 }
 
 // nobody is a sink that forgets the rows.
