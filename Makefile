@@ -68,9 +68,10 @@ $(BIN)/runsc: .ci/runsc.mod .ci/runsc.sum
 
 # The race detector watches the parts that share memory between goroutines. The others compute on much data, which it slows
 # down tenfold, hold attacks against their deadlines, or start the whole product.
-PLAIN := . ./cmd/benchmarks/... ./cmd/bordereau/... ./cmd/vpicbuild/... ./reports/... ./tools/... ./web/... ./governance/gate/... ./governance/statement/...
+QUERIES := governance/console governance/gate governance/statement
+PLAIN := . ./cmd/benchmarks/... ./cmd/bordereau/... ./cmd/vpicbuild/... ./reports/... ./tools/... ./web/... $(addsuffix /...,$(addprefix ./,$(QUERIES)))
 RACED := ./agent/... ./sandbox/... ./migrations/... ./cmd/gov/... ./cmd/guest/... ./cmd/sandboxd/... \
-	$(addsuffix /...,$(addprefix ./,$(filter-out governance/gate governance/statement,$(patsubst %/,%,$(wildcard governance/*/)))))
+	$(addsuffix /...,$(addprefix ./,$(filter-out $(QUERIES),$(patsubst %/,%,$(wildcard governance/*/)))))
 
 test: setup-test build ## do all set-up and run all tests
 	@$(TOOL) gotestsum --format pkgname-and-test-fails --hide-summary skipped -- -timeout 20m $(PLAIN)
