@@ -68,7 +68,7 @@ $(BIN)/runsc: .ci/runsc.mod .ci/runsc.sum
 
 # The race detector watches the parts that share memory between goroutines. The others compute on much data, which it slows
 # down tenfold, hold attacks against their deadlines, or start the whole product.
-QUERIES := governance/console governance/gate governance/statement
+QUERIES := governance/console governance/dataset governance/gate governance/statement
 PLAIN := . ./cmd/benchmarks/... ./cmd/bordereau/... ./cmd/vpicbuild/... ./reports/... ./tools/... ./web/... $(addsuffix /...,$(addprefix ./,$(QUERIES)))
 RACED := ./agent/... ./sandbox/... ./migrations/... ./cmd/gov/... ./cmd/guest/... ./cmd/sandboxd/... \
 	$(addsuffix /...,$(addprefix ./,$(filter-out $(QUERIES),$(patsubst %/,%,$(wildcard governance/*/)))))
