@@ -157,12 +157,13 @@ func (e *engine) query(r queryRequest, out answerer) (doneReport, error) {
 		return done, err
 	}
 	defer end()
-	if r.Relations != nil {
+	stmt, err := prepareOf(conn, r.SQL, bind.StatementTypeSelect)
+	if err == nil && r.Relations != nil {
 		if err := e.checkPlan(r.SQL, r.Relations); err != nil {
+			bind.DestroyPrepare(&stmt)
 			return done, err
 		}
 	}
-	stmt, err := prepareOf(conn, r.SQL, bind.StatementTypeSelect)
 	if err == nil && r.Explain { // the text alone was one SELECT, so it can't add to what is before it
 		bind.DestroyPrepare(&stmt)
 		stmt, err = prepareOf(conn, "EXPLAIN (FORMAT json) "+r.SQL, bind.StatementTypeExplain)

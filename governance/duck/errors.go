@@ -88,7 +88,7 @@ func faultOf(e errorReport) *fault.Error {
 	case classStatement:
 		out.Code, out.Rule, out.Hint = fault.Invalid, "bind", "Check names and types against describe_data."
 	case classPlan:
-		out.Code, out.Rule, out.Message = fault.Denied, "plan", "the statement's plan touches something that the statement does not name"
+		out.Code, out.Rule, out.Message = fault.Denied, "plan", e.Message
 		out.Hint = "Write it more plainly: name each relation in FROM."
 	case classValue:
 		out.Code, out.Rule, out.Hint = fault.Invalid, "value", "Use TRY_CAST, NULLIF or a condition that leaves such values out."

@@ -245,6 +245,14 @@ func TestPlanTouchesOnlyWhatWasAllowed(t *testing.T) {
 			}
 		}
 	}
+	// What is wrong with a statement itself is said as that, not as a plan that can't be told.
+	for _, sql := range []string{"SELECT nothing FROM x", "SELECT * FROM nowhere", "SELECT nofunction(a) FROM x"} {
+		j := job(path, sql)
+		j.Relations = []string{"x"}
+		if _, err := p.Run(t.Context(), j, &sink{}); !fault.Is(err, fault.Invalid) {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
 }
 
 func TestParserSurvivesWhatHangsIt(t *testing.T) {
