@@ -25,8 +25,8 @@ func (e *engine) checkPlan(sql string, relations []string) error {
 		return err
 	}
 	var answer struct {
-		Error bool   `json:"error"`
-		Plans []any  `json:"plans"`
+		Error bool  `json:"error"`
+		Plans []any `json:"plans"`
 	}
 	if err := json.Unmarshal([]byte(raw), &answer); err != nil {
 		return err
