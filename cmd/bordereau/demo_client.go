@@ -30,6 +30,14 @@ func demoQuestions() []demoQuestion {
 			"What percentage of extracted fields were edited by a human, per field per day, for June and July, for the Claims Intake workflow?",
 			[]string{"edit-rate.xlsx", "edit-rate.png"},
 		},
+		{
+			"How accurate was the extraction by field and workflow for June and July?",
+			[]string{"extraction-accuracy.xlsx", "extraction-accuracy.png"},
+		},
+		{
+			"What were submission volumes and turn-around for June and July?",
+			[]string{"turnaround.xlsx", "turnaround.png"},
+		},
 	}
 }
 

@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -51,6 +54,7 @@ func TestDemo(t *testing.T) {
 	}
 	t.Run("findings", func(t *testing.T) { t.Parallel(); checkFindings(t, out1, org.Key) })
 	t.Run("edit rate", func(t *testing.T) { t.Parallel(); checkEditRate(t, out1, org.Key) })
+	t.Run("accuracy and volumes", func(t *testing.T) { t.Parallel(); checkMeasures(t, out1, org.Key) })
 	t.Run("proof", func(t *testing.T) { t.Parallel(); checkProof(t, filepath.Join(dir, "data", "demo"), out1) })
 	t.Run("chart", func(t *testing.T) {
 		t.Parallel()
@@ -133,6 +137,93 @@ func checkEditRate(t *testing.T, out string, key sample.Key) {
 	}
 }
 
+// checkMeasures reads the figures that code in the sandbox wrote for the other questions.
+func checkMeasures(t *testing.T, out string, key sample.Key) {
+	t.Helper()
+	read := func(name string) (rows [][]string) {
+		book, err := excelize.OpenFile(filepath.Join(out, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = book.Close() }()
+		if rows, err = book.GetRows("Figures", excelize.Options{RawCellValue: true}); err != nil || len(rows) < 2 {
+			t.Fatalf("%s: %d rows, %v", name, len(rows), err)
+		}
+		if sql, err := book.GetRows("SQL"); err != nil || !strings.Contains(fmt.Sprint(sql), "Audit id") {
+			t.Errorf("%s: sheet SQL: %v, %v", name, sql, err)
+		}
+		return rows[1:]
+	}
+	near := func(got string, want float64) bool {
+		v, err := strconv.ParseFloat(got, 64)
+		return err == nil && math.Abs(v-want) < 1e-6*(1+math.Abs(want))
+	}
+	accuracy := read("extraction-accuracy.xlsx")
+	if len(accuracy) != len(key.Accuracy) {
+		t.Fatalf("accuracy of %d fields, want %d", len(accuracy), len(key.Accuracy))
+	}
+	for i, w := range key.Accuracy {
+		g := accuracy[i]
+		if g[0] != w.Workflow || g[1] != w.Field || g[2] != strconv.Itoa(w.Fields) || g[3] != strconv.Itoa(w.Edited) ||
+			!near(g[4], 1-float64(w.Edited)/float64(w.Fields)) || !near(g[5], w.Confidence) {
+			t.Errorf("accuracy %v, want %+v", g, w)
+		}
+	}
+	volumes := read("turnaround.xlsx")
+	if len(volumes) != len(key.Volumes) {
+		t.Fatalf("%d volumes, want %d", len(volumes), len(key.Volumes))
+	}
+	for i, w := range key.Volumes {
+		g := volumes[i]
+		month, err := time.Parse(time.DateOnly, w.Month)
+		if err != nil {
+			t.Fatal(err)
+		}
+		serial := month.Sub(time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC)).Hours() / 24
+		if g[0] != w.Workflow || !near(g[1], serial) || g[2] != strconv.Itoa(w.Submissions) || g[3] != strconv.Itoa(w.Completed) ||
+			w.Completed > 0 && (len(g) < 6 || !near(g[4], w.MeanHours) || !near(g[5], w.MedianHours)) {
+			t.Errorf("volumes %v, want %+v", g, w)
+		}
+	}
+}
+
+// checkReview imports a reviewed workbook; what it says stands in the next workbook and PDF.
+func checkReview(t *testing.T, data, reviewed string) {
+	t.Helper()
+	raw, err := os.ReadFile(reviewed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, _, err := workbooks{}.Head(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := t.TempDir()
+	for _, args := range [][]string{
+		{"report", "import", "--org", demoOrg, "--data", data, "--person", "auditor@northgate.example", reviewed},
+		{"report", "render", "--org", demoOrg, "--data", data, "--no-excerpts", "--out", next, id},
+	} {
+		var said bytes.Buffer
+		if err := run(t.Context(), args, stdio{In: strings.NewReader(""), Out: &said, Err: &said, Env: func(string) string { return "" }}); err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, said.String())
+		}
+	}
+	book, err := excelize.OpenFile(filepath.Join(next, "discrepancies.xlsx"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = book.Close() }()
+	disposition, err1 := book.GetCellValue("Findings", "Q2")
+	who, err2 := book.GetCellValue("Findings", "S2")
+	if err := errors.Join(err1, err2); err != nil || disposition != "waived" || !strings.HasPrefix(who, "auditor@northgate.example, ") {
+		t.Errorf("the next workbook says %q by %q, %v", disposition, who, err)
+	}
+	text, err := exec.CommandContext(t.Context(), "pdftotext", filepath.Join(next, "discrepancies.pdf"), "-").Output()
+	if err != nil || !strings.Contains(strings.Join(strings.Fields(string(text)), " "), "Review: waived by") {
+		t.Errorf("the next PDF doesn't say the disposition, %v", err)
+	}
+}
+
 // checkProof verifies the reports as an auditor would, then a workbook in which a figure was changed.
 func checkProof(t *testing.T, data, out string) {
 	t.Helper()
@@ -158,6 +249,7 @@ func checkProof(t *testing.T, data, out string) {
 	if said, err := verify(reviewed); err != nil {
 		t.Errorf("a reviewed workbook: %v\n%s", err, said)
 	}
+	checkReview(t, data, reviewed)
 	if err := errors.Join(book.SetCellStr("Findings", "B2", "note"), book.SaveAs(forged)); err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,8 @@ type Key struct {
 	Received  []string   `json:"today_ids"` // submissions received today
 	Injected  []string   `json:"injected"`  // submissions with instructions to a machine
 	EditRates []EditRate `json:"edit_rates"`
+	Accuracy  []Accuracy `json:"accuracy"` // of fields extracted in June and July
+	Volumes   []Volume   `json:"volumes"`  // of submissions received in June and July
 }
 
 // Planted is one finding that must be there.
@@ -84,6 +86,7 @@ func key(org *Org, today time.Time, seed uint64) Key {
 		a, b := k.EditRates[i], k.EditRates[j]
 		return a.Day < b.Day || a.Day == b.Day && a.Field < b.Field
 	})
+	k.Accuracy, k.Volumes = accuracy(org, from, to.AddDate(0, 0, 1)), volumes(org, from, to.AddDate(0, 0, 1))
 	return k
 }
 
