@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -15,7 +14,7 @@ import (
 
 	"bordereau/governance/call"
 	"bordereau/governance/fault"
-	"bordereau/migrations"
+	"bordereau/migrations/storetest"
 )
 
 // turns is what is live.
@@ -37,14 +36,63 @@ func (l *turns) set(epoch int64, err error) {
 	l.epoch, l.err = epoch, err
 }
 
-func database(t *testing.T) *sql.DB {
+// TestDesk is what a desk does, with its record on each engine.
+func TestDesk(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, map[string]func(*testing.T, storetest.Open){
+		"asking again": askingAgainReturnsTheStoredAnswer, "refusals": refusalsAreKeptAndFailuresAreNot, "joining": askingAgainJoinsTheRunningCall,
+		"time": callEndsWithItsTime, "turn": callEndsWithItsTurn, "anonymous": anonymousCallEndsWithItsRequest, "taken over": takenOverTurnKeepsItsCall,
+		"dead process": deadProcessLosesItsCall, "panic": panicIsAnError, "close": closeStopsWhatRuns, "expiry": answersExpire, "at once": oneOfManyProcessesRunsACall,
+	})
+}
+
+func answersExpire(t *testing.T, open storetest.Open) {
 	t.Helper()
-	db, _, err := migrations.Open(t.Context(), filepath.Join(t.TempDir(), "governance.db"), migrations.Governance)
+	db := open(t)
+	now := time.Now()
+	d, err := call.NewDesk(call.Config{DB: db, Live: &turns{epoch: 1}, TTL: time.Hour, Now: func() time.Time { return now }, NewID: rand.Text, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = db.Close() })
-	return db
+	defer d.Close()
+	ran := 0
+	work := func(context.Context) ([]byte, error) { ran++; return []byte("a\x00b"), nil }
+	for range 2 {
+		if got, err := d.Do(t.Context(), ask("k", work)); err != nil || string(got) != "a\x00b" {
+			t.Fatalf("%q, %v", got, err)
+		}
+	}
+	now = now.Add(2 * time.Hour)
+	if err := d.Reap(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var left int
+	if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM calls").Scan(&left); err != nil || left != 0 {
+		t.Errorf("%d left, %v", left, err)
+	}
+	if _, err := d.Do(t.Context(), ask("k", work)); err != nil || ran != 2 {
+		t.Errorf("ran %d times, %v", ran, err)
+	}
+}
+
+// oneOfManyProcessesRunsACall asks the same of many processes at the same moment.
+func oneOfManyProcessesRunsACall(t *testing.T, open storetest.Open) {
+	t.Helper()
+	db := open(t)
+	var ran atomic.Int64
+	work := func(context.Context) ([]byte, error) { return fmt.Appendf(nil, "answer %d", ran.Add(1)), nil }
+	var all sync.WaitGroup
+	for range 6 {
+		d := desk(t, db, &turns{epoch: 1})
+		for range 3 {
+			all.Go(func() {
+				if got, err := d.Do(t.Context(), ask("t1:1", work)); err != nil || string(got) != "answer 1" {
+					t.Errorf("%q, %v", got, err)
+				}
+			})
+		}
+	}
+	all.Wait()
 }
 
 func desk(t *testing.T, db *sql.DB, live *turns) *call.Desk {
@@ -61,9 +109,9 @@ func ask(key string, work call.Work) call.Ask {
 	return call.Ask{ID: call.ID{Org: "acme", Turn: "t1", Key: key, Digest: "d"}, Epoch: 1, Limit: time.Minute, Work: work}
 }
 
-func TestAskingAgainReturnsTheStoredAnswer(t *testing.T) {
-	t.Parallel()
-	db := database(t)
+func askingAgainReturnsTheStoredAnswer(t *testing.T, open storetest.Open) {
+	t.Helper()
+	db := open(t)
 	var ran atomic.Int64
 	work := func(context.Context) ([]byte, error) { return fmt.Appendf(nil, "answer %d", ran.Add(1)), nil }
 	first, second := desk(t, db, &turns{epoch: 1}), desk(t, db, &turns{epoch: 1}) // two processes
@@ -84,9 +132,9 @@ func TestAskingAgainReturnsTheStoredAnswer(t *testing.T) {
 	}
 }
 
-func TestRefusalsAreKeptAndFailuresAreNot(t *testing.T) {
-	t.Parallel()
-	d := desk(t, database(t), &turns{epoch: 1})
+func refusalsAreKeptAndFailuresAreNot(t *testing.T, open storetest.Open) {
+	t.Helper()
+	d := desk(t, open(t), &turns{epoch: 1})
 	for code, runs := range map[fault.Code]int64{fault.Denied: 1, fault.Invalid: 1, fault.Unavailable: 2, fault.Timeout: 2, fault.RateLimited: 2} {
 		var ran atomic.Int64
 		work := func(context.Context) ([]byte, error) {
@@ -106,9 +154,9 @@ func TestRefusalsAreKeptAndFailuresAreNot(t *testing.T) {
 	}
 }
 
-func TestAskingAgainJoinsTheRunningCall(t *testing.T) {
-	t.Parallel()
-	db := database(t)
+func askingAgainJoinsTheRunningCall(t *testing.T, open storetest.Open) {
+	t.Helper()
+	db := open(t)
 	d, elsewhere := desk(t, db, &turns{epoch: 1}), desk(t, db, &turns{epoch: 1})
 	var ran atomic.Int64
 	began, release := make(chan struct{}), make(chan struct{})
@@ -161,9 +209,9 @@ func endless(stopped chan<- error) call.Work {
 	}
 }
 
-func TestCallEndsWithItsTime(t *testing.T) {
-	t.Parallel()
-	d := desk(t, database(t), &turns{epoch: 1})
+func callEndsWithItsTime(t *testing.T, open storetest.Open) {
+	t.Helper()
+	d := desk(t, open(t), &turns{epoch: 1})
 	for _, key := range []string{"", "t1:1"} {
 		stopped := make(chan error, 1)
 		a := ask(key, endless(stopped))
@@ -176,13 +224,13 @@ func TestCallEndsWithItsTime(t *testing.T) {
 	}
 }
 
-func TestCallEndsWithItsTurn(t *testing.T) {
-	t.Parallel()
+func callEndsWithItsTurn(t *testing.T, open storetest.Open) {
+	t.Helper()
 	for _, key := range []string{"", "t1:1"} {
 		t.Run("key "+key, func(t *testing.T) {
 			t.Parallel()
 			live := &turns{epoch: 1}
-			d := desk(t, database(t), live)
+			d := desk(t, open(t), live)
 			stopped := make(chan error, 1)
 			go func() { _, _ = d.Do(t.Context(), ask(key, endless(stopped))) }()
 			live.set(0, nil)
@@ -193,9 +241,9 @@ func TestCallEndsWithItsTurn(t *testing.T) {
 	}
 }
 
-func TestAnonymousCallEndsWithItsRequest(t *testing.T) {
-	t.Parallel()
-	d := desk(t, database(t), &turns{epoch: 1})
+func anonymousCallEndsWithItsRequest(t *testing.T, open storetest.Open) {
+	t.Helper()
+	d := desk(t, open(t), &turns{epoch: 1})
 	ctx, cancel := context.WithCancel(t.Context())
 	stopped := make(chan error, 1)
 	go cancel()
@@ -205,11 +253,11 @@ func TestAnonymousCallEndsWithItsRequest(t *testing.T) {
 	<-stopped
 }
 
-// TestTakenOverTurnKeepsItsCall holds that a call outlives the runner that made it, if the turn's next runner asks for it.
-func TestTakenOverTurnKeepsItsCall(t *testing.T) {
-	t.Parallel()
+// takenOverTurnKeepsItsCall holds that a call outlives the runner that made it, if the turn's next runner asks for it.
+func takenOverTurnKeepsItsCall(t *testing.T, open storetest.Open) {
+	t.Helper()
 	live := &turns{epoch: 1}
-	d := desk(t, database(t), live)
+	d := desk(t, open(t), live)
 	began, release := make(chan struct{}), make(chan struct{})
 	work := func(ctx context.Context) ([]byte, error) {
 		close(began)
@@ -240,9 +288,9 @@ func TestTakenOverTurnKeepsItsCall(t *testing.T) {
 	}
 }
 
-func TestDeadProcessLosesItsCall(t *testing.T) {
-	t.Parallel()
-	db := database(t)
+func deadProcessLosesItsCall(t *testing.T, open storetest.Open) {
+	t.Helper()
+	db := open(t)
 	d := desk(t, db, &turns{epoch: 1})
 	// What a process leaves that was killed in a call: a started call whose lease is over.
 	if _, err := db.ExecContext(t.Context(), `INSERT INTO calls (org, turn, key, digest, state, holder, lease_until, expires_at)
@@ -255,9 +303,9 @@ func TestDeadProcessLosesItsCall(t *testing.T) {
 	}
 }
 
-func TestPanicIsAnError(t *testing.T) {
-	t.Parallel()
-	d := desk(t, database(t), &turns{epoch: 1})
+func panicIsAnError(t *testing.T, open storetest.Open) {
+	t.Helper()
+	d := desk(t, open(t), &turns{epoch: 1})
 	for _, key := range []string{"", "t1:1"} {
 		if _, err := d.Do(t.Context(), ask(key, func(context.Context) ([]byte, error) { panic("no") })); !fault.Is(err, fault.Internal) {
 			t.Errorf("key %q: %v", key, err)
@@ -265,9 +313,9 @@ func TestPanicIsAnError(t *testing.T) {
 	}
 }
 
-func TestCloseStopsWhatRuns(t *testing.T) {
-	t.Parallel()
-	d := desk(t, database(t), &turns{epoch: 1})
+func closeStopsWhatRuns(t *testing.T, open storetest.Open) {
+	t.Helper()
+	d := desk(t, open(t), &turns{epoch: 1})
 	stopped := make(chan error, 1)
 	result := make(chan error)
 	go func() {

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +18,7 @@ import (
 	"bordereau/governance/gate"
 	"bordereau/governance/guidelines"
 	"bordereau/governance/run"
-	"bordereau/migrations"
+	"bordereau/migrations/storetest"
 	"bordereau/tools/guideline"
 )
 
@@ -46,17 +45,19 @@ func (names) Names(_ context.Context, _ string, all []string) (map[string]string
 }
 
 const stored = `{"submissions":[{"id":"S1","decision":"refer"}],"findings":[
-	{"id":"F-0001","submission_id":"S1","rule_id":"VIN-01","severity":"critical","message":"VIN differs","evidence":[{"kind":"document","audit_id":"a1"}]},
-	{"id":"F-0002","submission_id":"S1","rule_id":"DRV-04","severity":"minor","message":"MVR is old"}]}`
+	{"id":"F-0002","submission_id":"S1","rule_id":"DRV-04","severity":"minor","message":"MVR is old"},
+	{"id":"F-0001","submission_id":"S1","rule_id":"VIN-01","severity":"critical","message":"VIN differs","evidence":[{"kind":"document","audit_id":"a1"}]}]}`
+
+// TestDesk is what a desk does, over stores on each engine.
+func TestDesk(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, map[string]func(*testing.T, storetest.Open){"guidelines": guidelinesByRole, "runs": runsAndReviews, "workbook": reviewedWorkbookIsImported})
+}
 
 // bench is a desk whose caller is named by headers.
-func bench(t *testing.T) *httptest.Server {
+func bench(t *testing.T, open storetest.Open) *httptest.Server {
 	t.Helper()
-	db, _, err := migrations.Open(t.Context(), filepath.Join(t.TempDir(), "g.db"), migrations.Governance)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
+	db := open(t)
 	base, err1 := guideline.Embedded()
 	rules, err2 := guidelines.NewStore(db, base)
 	runs, err3 := run.NewStore(db)
@@ -128,9 +129,9 @@ func ask(t *testing.T, s *httptest.Server, as, method, path string, body any, wa
 
 const text = "schema: bordereau.guideline/1\nid: alder\ncarrier: alder\nname: Alder\nversion: \"2026.9\"\neffective: 2026-01-01\nextends: alder@2026.2\nparameters:\n  max_power_units: 1\n"
 
-func TestGuidelinesByRole(t *testing.T) {
-	t.Parallel()
-	s := bench(t)
+func guidelinesByRole(t *testing.T, open storetest.Open) {
+	t.Helper()
+	s := bench(t, open)
 	write := map[string]any{"text": text}
 	for _, as := range []string{"underwriter/una", "auditor/ada"} {
 		ask(t, s, as, "POST", "/api/guidelines/drafts", write, 403)
@@ -167,9 +168,9 @@ func TestGuidelinesByRole(t *testing.T) {
 	ask(t, s, "analyst/ana", "POST", "/api/guidelines/try", map[string]any{"text": "id: [", "submission": "S1"}, 422)
 }
 
-func TestRunsAndReviews(t *testing.T) {
-	t.Parallel()
-	s := bench(t)
+func runsAndReviews(t *testing.T, open storetest.Open) {
+	t.Helper()
+	s := bench(t, open)
 	for as, want := range map[string]int{"underwriter/una": 1, "analyst/ana": 2, "auditor/ada": 2, "admin/bo@other": 0} {
 		if got := len(ask(t, s, as, "GET", "/api/runs", nil, 200)["runs"].([]any)); got != want {
 			t.Errorf("%s sees %d runs, want %d", as, got, want)
@@ -183,6 +184,16 @@ func TestRunsAndReviews(t *testing.T) {
 			t.Errorf("%q: %v findings, want %v", filter, got, want)
 		}
 	}
+	for page, want := range map[string]string{"": "F-0002 F-0001", "?order=severity": "F-0001 F-0002", "?order=severity&limit=1": "F-0001", "?offset=1&limit=5": "F-0001", "?offset=9": ""} {
+		var ids []string
+		for _, f := range ask(t, s, "underwriter/una", "GET", "/api/runs/r-una/findings"+page, nil, 200)["findings"].([]any) {
+			ids = append(ids, f.(map[string]any)["id"].(string))
+		}
+		if got := strings.Join(ids, " "); got != want {
+			t.Errorf("%q: %s, want %s", page, got, want)
+		}
+	}
+	ask(t, s, "underwriter/una", "GET", "/api/runs/r-una/findings?limit=few", nil, 422)
 	one := "/api/runs/r-una/findings/F-0001"
 	finding := ask(t, s, "underwriter/una", "GET", one, nil, 200)["finding"].(map[string]any)
 	if len(finding["evidence"].([]any)) != 1 {

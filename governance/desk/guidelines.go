@@ -135,18 +135,30 @@ func show(g *guideline.Guideline) shown {
 	return out
 }
 
+// Name is what a rule may speak of.
+type Name struct {
+	Name    string `json:"name"`
+	Kind    string `json:"kind"`
+	Meaning string `json:"meaning"`
+}
+
+// NameList is the vocabulary of rules.
+type NameList struct {
+	Names []Name `json:"names"`
+}
+
 func (d *Desk) listNames(w http.ResponseWriter, _ *http.Request, _ gate.Principal) error {
-	type name struct {
-		Name    string `json:"name"`
-		Kind    string `json:"kind"`
-		Meaning string `json:"meaning"`
-	}
-	all := []name{}
+	all := []Name{}
 	for _, n := range guideline.NewVocabulary().Names() {
-		all = append(all, name{n.Name, string(n.Kind), n.Meaning})
+		all = append(all, Name{n.Name, string(n.Kind), n.Meaning})
 	}
-	answer(w, http.StatusOK, map[string]any{"names": all})
+	answer(w, http.StatusOK, NameList{all})
 	return nil
+}
+
+// ChangeList is what differs between two guidelines.
+type ChangeList struct {
+	Changes []guideline.Change `json:"changes"`
 }
 
 func (d *Desk) diffGuidelines(w http.ResponseWriter, r *http.Request, p gate.Principal) error {
@@ -162,7 +174,7 @@ func (d *Desk) diffGuidelines(w http.ResponseWriter, r *http.Request, p gate.Pri
 	if err != nil {
 		return err
 	}
-	answer(w, http.StatusOK, map[string]any{"changes": append([]guideline.Change{}, guideline.Diff(from, to)...)})
+	answer(w, http.StatusOK, ChangeList{append([]guideline.Change{}, guideline.Diff(from, to)...)})
 	return nil
 }
 
@@ -260,10 +272,13 @@ func (d *Desk) discardDraft(w http.ResponseWriter, r *http.Request, p gate.Princ
 	return nil
 }
 
+// publishing is the revision that its publisher saw.
+type publishing struct {
+	Revision int64 `json:"revision"`
+}
+
 func (d *Desk) publishDraft(w http.ResponseWriter, r *http.Request, p gate.Principal) error {
-	var in struct {
-		Revision int64 `json:"revision"`
-	}
+	var in publishing
 	if err := read(r, &in); err != nil {
 		return err
 	}
@@ -276,12 +291,21 @@ func (d *Desk) publishDraft(w http.ResponseWriter, r *http.Request, p gate.Princ
 	return nil
 }
 
+// trying is a text to judge one submission by.
+type trying struct {
+	Text       string `json:"text"`
+	Submission string `json:"submission"`
+}
+
+// tried is what came of it.
+type tried struct {
+	Decision string    `json:"decision"`
+	Findings []Finding `json:"findings"`
+}
+
 // tryGuideline judges one submission by a text that is being written. Nothing is stored but the audit of what was read.
 func (d *Desk) tryGuideline(w http.ResponseWriter, r *http.Request, p gate.Principal) error {
-	var in struct {
-		Text       string `json:"text"`
-		Submission string `json:"submission"`
-	}
+	var in trying
 	if err := read(r, &in); err != nil {
 		return err
 	}
@@ -307,10 +331,6 @@ func (d *Desk) tryGuideline(w http.ResponseWriter, r *http.Request, p gate.Princ
 	if len(made.Submissions) == 0 {
 		return &fault.Error{Code: fault.NotFound, Component: component, Message: "there is no submission with that id", Hint: "List submissions to find one."}
 	}
-	out := struct {
-		Decision string    `json:"decision"`
-		Findings []Finding `json:"findings"`
-	}{made.Submissions[0].Decision, append([]Finding{}, made.Findings...)}
-	answer(w, http.StatusOK, out)
+	answer(w, http.StatusOK, tried{made.Submissions[0].Decision, append([]Finding{}, made.Findings...)})
 	return nil
 }

@@ -20,8 +20,8 @@ const maxWorkbook = 64 << 20
 type Workbooks interface {
 	// Head names the run that a workbook is of, and the revision of the reviews that it held when it was written.
 	Head(workbook []byte) (run string, revision int64, err error)
-	// Opinions returns what stands beside the findings of the run with the JSON body.
-	Opinions(workbook, body []byte) ([]run.Opinion, error)
+	// Opinions returns what stands beside the findings of the run, which is read as JSON.
+	Opinions(workbook []byte, run io.Reader) ([]run.Opinion, error)
 }
 
 // clash is an opinion of a workbook that was not kept, since somebody said something else after it was written.
@@ -29,11 +29,22 @@ type clash struct {
 	Finding     string `json:"finding"`
 	Disposition string `json:"disposition"` // the workbook's
 	Comment     string `json:"comment"`
-	Theirs      struct {
-		Disposition string `json:"disposition"`
-		Comment     string `json:"comment"`
-		Person      string `json:"person"`
-	} `json:"theirs"`
+	Theirs      theirs `json:"theirs"`
+}
+
+// theirs is what somebody else said.
+type theirs struct {
+	Disposition string `json:"disposition"`
+	Comment     string `json:"comment"`
+	Person      string `json:"person"`
+}
+
+// imported is what a workbook came to.
+type imported struct {
+	Revision  int64   `json:"revision"`
+	Reviewed  int     `json:"reviewed"`
+	Unchanged int     `json:"unchanged"`
+	Conflicts []clash `json:"conflicts"`
 }
 
 // importWorkbook takes dispositions and comments out of a reviewed workbook, which is the request's body.
@@ -56,7 +67,7 @@ func (d *Desk) importWorkbook(w http.ResponseWriter, r *http.Request, p gate.Pri
 	if of != x.ID {
 		return &fault.Error{Code: fault.Invalid, Component: component, Message: fmt.Sprintf("the workbook is of run %.100q, not of this one", of), Hint: "Import it into its own run."}
 	}
-	body, err := d.c.Runs.Body(r.Context(), p.Org, x.ID)
+	body, err := d.c.Runs.Open(r.Context(), p.Org, x.ID)
 	if err != nil {
 		return err
 	}
@@ -76,7 +87,7 @@ func (d *Desk) importWorkbook(w http.ResponseWriter, r *http.Request, p gate.Pri
 	if err != nil {
 		return err
 	}
-	answer(w, http.StatusOK, map[string]any{"revision": took.Revision, "reviewed": len(took.Stored), "unchanged": took.Unchanged, "conflicts": clashes})
+	answer(w, http.StatusOK, imported{took.Revision, len(took.Stored), took.Unchanged, clashes})
 	return nil
 }
 
@@ -91,8 +102,7 @@ func (d *Desk) clashes(r *http.Request, p gate.Principal, all []run.Conflict) ([
 	}
 	out := make([]clash, len(all))
 	for i, c := range all {
-		out[i].Finding, out[i].Disposition, out[i].Comment = c.Yours.Finding, c.Yours.Disposition, c.Yours.Comment
-		out[i].Theirs.Disposition, out[i].Theirs.Comment, out[i].Theirs.Person = c.Theirs.Disposition, c.Theirs.Comment, names[c.Theirs.Person]
+		out[i] = clash{c.Yours.Finding, c.Yours.Disposition, c.Yours.Comment, theirs{c.Theirs.Disposition, c.Theirs.Comment, names[c.Theirs.Person]}}
 	}
 	return out, nil
 }

@@ -3,10 +3,12 @@ package desk_test
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"testing"
 
 	"bordereau/governance/fault"
 	"bordereau/governance/run"
+	"bordereau/migrations/storetest"
 )
 
 // books reads a workbook that is JSON here; the real one is read in the whole program's tests.
@@ -30,17 +32,17 @@ func (x books) Head(raw []byte) (string, int64, error) {
 	return b.Run, b.Revision, err
 }
 
-func (x books) Opinions(raw, body []byte) ([]run.Opinion, error) {
-	if !json.Valid(body) {
-		return nil, errors.New("not the run's JSON")
+func (x books) Opinions(raw []byte, of io.Reader) ([]run.Opinion, error) {
+	if body, err := io.ReadAll(of); err != nil || !json.Valid(body) {
+		return nil, errors.Join(err, errors.New("not the run's JSON"))
 	}
 	b, err := x.read(raw)
 	return b.Said, err
 }
 
-func TestReviewedWorkbookIsImported(t *testing.T) {
-	t.Parallel()
-	s := bench(t)
+func reviewedWorkbookIsImported(t *testing.T, open storetest.Open) {
+	t.Helper()
+	s := bench(t, open)
 	const to = "/api/runs/r-una/reviews/workbook"
 	b := book{Run: "r-una", Said: []run.Opinion{{Finding: "F-0001", Disposition: "waived", Comment: "Agreed by phone."}, {Finding: "F-0002"}}}
 	ask(t, s, "auditor/ada", "POST", to, b, 403)

@@ -3,11 +3,11 @@ package export_test
 import (
 	"bytes"
 	"crypto/rand"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"io"
 	"math/big"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +19,7 @@ import (
 
 	"bordereau/governance/export"
 	"bordereau/governance/gate"
-	"bordereau/migrations"
+	"bordereau/migrations/storetest"
 )
 
 var at = time.Date(2026, 11, 29, 13, 14, 15, 123456000, time.UTC) //nolint:gochecknoglobals // a constant
@@ -238,14 +238,16 @@ func TestParquetRefusesWhatDoesNotFit(t *testing.T) {
 	}
 }
 
-func store(t *testing.T, now *time.Time, limit int64) *export.Store {
+// TestStore is what a store does, with its record on each engine.
+func TestStore(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, map[string]func(*testing.T, storetest.Open){"time": storeKeepsExportsForTheirTime, "bounds": storeBoundsAnExport})
+}
+
+func store(t *testing.T, db *sql.DB, now *time.Time, limit int64) *export.Store {
 	t.Helper()
-	db, _, err := migrations.Open(t.Context(), filepath.Join(t.TempDir(), "governance.db"), migrations.Governance)
-	if err != nil {
-		t.Fatal(err)
-	}
 	bucket := memblob.OpenBucket(nil)
-	t.Cleanup(func() { _ = bucket.Close(); _ = db.Close() })
+	t.Cleanup(func() { _ = bucket.Close() })
 	s, err := export.NewStore(export.Config{DB: db, Bucket: bucket, TTL: time.Hour, MaxBytes: limit, Now: func() time.Time { return *now }, NewID: rand.Text})
 	if err != nil {
 		t.Fatal(err)
@@ -253,10 +255,10 @@ func store(t *testing.T, now *time.Time, limit int64) *export.Store {
 	return s
 }
 
-func TestStoreKeepsExportsForTheirTime(t *testing.T) {
-	t.Parallel()
+func storeKeepsExportsForTheirTime(t *testing.T, open storetest.Open) {
+	t.Helper()
 	now := time.Now()
-	s := store(t, &now, 1<<20)
+	s := store(t, open(t), &now, 1<<20)
 	w, err := s.Create(t.Context(), "acme", "t1", export.CSV)
 	if err != nil {
 		t.Fatal(err)
@@ -276,6 +278,16 @@ func TestStoreKeepsExportsForTheirTime(t *testing.T) {
 	if part, err := s.Part(t.Context(), "acme", "t1", e.ID, 1); err != nil || len(part) != 22 {
 		t.Errorf("%q, %v", part, err)
 	}
+	for _, other := range [][2]string{{"acme", "t2"}, {"globex", "t1"}} {
+		if _, err := s.Part(t.Context(), other[0], other[1], e.ID, 1); !errors.Is(err, export.ErrNotFound) {
+			t.Errorf("the export of another turn, for %v: %v", other, err)
+		}
+	}
+	for _, n := range []int{0, 2, -1} {
+		if _, err := s.Part(t.Context(), "acme", "t1", e.ID, n); !errors.Is(err, export.ErrNotFound) {
+			t.Errorf("part %d: %v", n, err)
+		}
+	}
 	if n, err := s.Reap(t.Context()); n != 0 || err != nil {
 		t.Errorf("reaped %d, %v", n, err)
 	}
@@ -288,10 +300,10 @@ func TestStoreKeepsExportsForTheirTime(t *testing.T) {
 	}
 }
 
-func TestStoreBoundsAnExport(t *testing.T) {
-	t.Parallel()
+func storeBoundsAnExport(t *testing.T, open storetest.Open) {
+	t.Helper()
 	now := time.Now()
-	s := store(t, &now, 100<<10)
+	s := store(t, open(t), &now, 100<<10)
 	w, err := s.Create(t.Context(), "acme", "t1", export.CSV)
 	if err != nil {
 		t.Fatal(err)

@@ -1,16 +1,15 @@
 package guidelines_test
 
 import (
+	"database/sql"
 	"errors"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"bordereau/governance/guidelines"
-	"bordereau/migrations"
-	"bordereau/migrations/postgrestest"
+	"bordereau/migrations/storetest"
 	"bordereau/tools/guideline"
 )
 
@@ -25,13 +24,8 @@ parameters:
   max_power_units: 20
 `
 
-func open(t *testing.T, dsn string) *guidelines.Store {
+func open(t *testing.T, db *sql.DB) *guidelines.Store {
 	t.Helper()
-	db, _, err := migrations.Open(t.Context(), dsn, migrations.Governance)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
 	base, err := guideline.Embedded()
 	if err != nil {
 		t.Fatal(err)
@@ -45,12 +39,12 @@ func open(t *testing.T, dsn string) *guidelines.Store {
 
 func TestPublishing(t *testing.T) {
 	t.Parallel()
-	t.Run("sqlite", func(t *testing.T) { t.Parallel(); publishing(t, open(t, filepath.Join(t.TempDir(), "g.db"))) })
-	t.Run("postgres", func(t *testing.T) { t.Parallel(); publishing(t, open(t, postgrestest.Start(t))) })
+	storetest.Each(t, map[string]func(*testing.T, storetest.Open){"publishing": publishing})
 }
 
-func publishing(t *testing.T, s *guidelines.Store) {
+func publishing(t *testing.T, db storetest.Open) {
 	t.Helper()
+	s := open(t, db(t))
 	ctx, at := t.Context(), time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
 	d, err := s.Save(ctx, "acme", guidelines.Draft{ID: "d1", Text: "id: alder\nrules: [", Person: "ana", At: at})
 	if err != nil || d.Revision != 1 || d.Title != "alder@" {

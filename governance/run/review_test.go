@@ -8,11 +8,12 @@ import (
 	"time"
 
 	"bordereau/governance/run"
+	"bordereau/migrations/storetest"
 )
 
-func reviewed(t *testing.T) *run.Store {
+func reviewed(t *testing.T, db storetest.Open) *run.Store {
 	t.Helper()
-	s, _ := open(t)
+	s := open(t, db(t))
 	if _, err := s.Save(t.Context(), run.Run{ID: "r1", Org: "acme", Role: "underwriter", Findings: 3}, strings.NewReader("{}")); err != nil {
 		t.Fatal(err)
 	}
@@ -23,9 +24,9 @@ func asks(person string, base int64, opinions ...run.Opinion) run.Reviewing {
 	return run.Reviewing{Org: "acme", Run: "r1", Person: person, Via: "page", At: time.UnixMicro(7).UTC(), Base: base, Opinions: opinions}
 }
 
-func TestReviewIsKeptAndTakenBack(t *testing.T) {
-	t.Parallel()
-	s := reviewed(t)
+func reviewIsKeptAndTakenBack(t *testing.T, db storetest.Open) {
+	t.Helper()
+	s := reviewed(t, db)
 	first := run.Opinion{Finding: "F-0002", Disposition: "waived", Comment: "seen with the broker"}
 	got, err := s.Review(t.Context(), asks("mary", 0, first, run.Opinion{Finding: "F-0001"}))
 	if err != nil || got.Revision != 1 || len(got.Stored) != 1 || got.Unchanged != 1 {
@@ -49,9 +50,9 @@ func TestReviewIsKeptAndTakenBack(t *testing.T) {
 	}
 }
 
-func TestSecondReviewerOfTheSameCopy(t *testing.T) {
-	t.Parallel()
-	s := reviewed(t)
+func secondReviewerOfTheSameCopy(t *testing.T, db storetest.Open) {
+	t.Helper()
+	s := reviewed(t, db)
 	if _, err := s.Review(t.Context(), asks("mary", 0, run.Opinion{Finding: "F-0001", Disposition: "waived"}, run.Opinion{Finding: "F-0002", Disposition: "error"})); err != nil {
 		t.Fatal(err)
 	}
@@ -77,9 +78,9 @@ func TestSecondReviewerOfTheSameCopy(t *testing.T) {
 	}
 }
 
-func TestReviewThatCannotBe(t *testing.T) {
-	t.Parallel()
-	s := reviewed(t)
+func reviewThatCannotBe(t *testing.T, db storetest.Open) {
+	t.Helper()
+	s := reviewed(t, db)
 	for name, ask := range map[string]run.Reviewing{
 		"another run's finding": asks("mary", 0, run.Opinion{Finding: "F-0004"}),
 		"no finding":            asks("mary", 0, run.Opinion{Finding: "F-1"}),
@@ -100,9 +101,9 @@ func TestReviewThatCannotBe(t *testing.T) {
 	}
 }
 
-func TestReviewersAtOnce(t *testing.T) {
-	t.Parallel()
-	s := reviewed(t)
+func reviewersAtOnce(t *testing.T, db storetest.Open) {
+	t.Helper()
+	s := reviewed(t, db)
 	var all sync.WaitGroup
 	for _, finding := range []string{"F-0001", "F-0002", "F-0003"} {
 		all.Go(func() {

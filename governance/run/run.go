@@ -141,22 +141,53 @@ func (s *Store) Part(ctx context.Context, org, id string, n int) ([]byte, error)
 
 // Body returns the whole body of a run of org, checked against its hash.
 func (s *Store) Body(ctx context.Context, org, id string) ([]byte, error) {
+	from, err := s.Open(ctx, org, id)
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(from)
+}
+
+// Open reads the body of a run of org a part at a time. It ends in an error if the body isn't what was stored.
+func (s *Store) Open(ctx context.Context, org, id string) (io.Reader, error) {
 	r, err := s.Get(ctx, org, id)
 	if err != nil {
 		return nil, err
 	}
-	body := make([]byte, 0, r.Bytes)
-	for n := 1; n <= r.Parts; n++ {
+	n, sum := 0, sha256.New()
+	return &parts{next: func() ([]byte, error) {
+		if n++; n > r.Parts {
+			return nil, io.EOF
+		}
 		part, err := s.Part(ctx, org, id, n)
 		if err != nil {
 			return nil, err
 		}
-		body = append(body, part...)
+		// The last part is given only if the whole is right: who reads JSON doesn't ask for more after its end.
+		if sum.Write(part); n == r.Parts && hex.EncodeToString(sum.Sum(nil)) != r.SHA256 {
+			return nil, fmt.Errorf("reading run %s: its body isn't what was stored", id)
+		}
+		return part, nil
+	}}, nil
+}
+
+// parts reads one part after the other.
+type parts struct {
+	next func() ([]byte, error)
+	rest []byte
+}
+
+// Read implements io.Reader.
+func (p *parts) Read(b []byte) (int, error) {
+	for len(p.rest) == 0 {
+		var err error
+		if p.rest, err = p.next(); err != nil {
+			return 0, err
+		}
 	}
-	if sum := sha256.Sum256(body); hex.EncodeToString(sum[:]) != r.SHA256 {
-		return nil, fmt.Errorf("reading run %s: its body isn't what was stored", id)
-	}
-	return body, nil
+	n := copy(b, p.rest)
+	p.rest = p.rest[n:]
+	return n, nil
 }
 
 // List returns up to limit runs of org, the newest first, older than before (zero: from the newest).

@@ -6,32 +6,50 @@ import (
 	"database/sql"
 	"encoding/base64"
 	"errors"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"bordereau/governance/run"
-	"bordereau/migrations"
+	"bordereau/migrations/storetest"
 )
 
-func open(t *testing.T) (*run.Store, *sql.DB) {
+// TestStore is what a store does, on each engine.
+func TestStore(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, map[string]func(*testing.T, storetest.Open){
+		"comes back whole": runComesBackWhole, "list": listIsNewestFirstAndOfOneOrganisation, "of a turn": turnListsItsRuns,
+		"review": reviewIsKeptAndTakenBack, "second reviewer": secondReviewerOfTheSameCopy, "bad review": reviewThatCannotBe, "reviewers at once": reviewersAtOnce,
+	})
+}
+
+func open(t *testing.T, db *sql.DB) *run.Store {
 	t.Helper()
-	db, _, err := migrations.Open(t.Context(), filepath.Join(t.TempDir(), "governance.db"), migrations.Governance)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
 	s, err := run.NewStore(db)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s, db
+	return s
 }
 
-func TestRunComesBackWhole(t *testing.T) {
-	t.Parallel()
-	s, db := open(t)
+func turnListsItsRuns(t *testing.T, db storetest.Open) {
+	t.Helper()
+	s := open(t, db(t))
+	for i, r := range []run.Run{{ID: "b", Org: "acme", Turn: "t1"}, {ID: "a", Org: "acme", Turn: "t1"}, {ID: "c", Org: "acme", Turn: "t2"}, {ID: "d", Org: "other", Turn: "t1"}} {
+		r.Role, r.Created = "analyst", time.UnixMicro(int64(i))
+		if _, err := s.Save(t.Context(), r, strings.NewReader("{}")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if all, err := s.OfTurn(t.Context(), "acme", "t1"); err != nil || len(all) != 2 || all[0].ID != "b" || all[1].ID != "a" {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+func runComesBackWhole(t *testing.T, db storetest.Open) {
+	t.Helper()
+	d := db(t)
+	s := open(t, d)
 	noise := make([]byte, 2<<20) // doesn't compress: three parts once it is text
 	if _, err := rand.Read(noise); err != nil {
 		t.Fatal(err)
@@ -61,7 +79,7 @@ func TestRunComesBackWhole(t *testing.T) {
 	if _, err := s.Save(t.Context(), run.Run{ID: "r1", Org: "acme", Role: "underwriter"}, bytes.NewReader(body)); err == nil {
 		t.Error("a second run of the same id was stored")
 	}
-	if _, err := db.ExecContext(t.Context(), "DELETE FROM run_parts WHERE part = 2"); err != nil {
+	if _, err := d.ExecContext(t.Context(), "DELETE FROM run_parts WHERE part = 2"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Body(t.Context(), "acme", "r1"); err == nil {
@@ -69,9 +87,9 @@ func TestRunComesBackWhole(t *testing.T) {
 	}
 }
 
-func TestListIsNewestFirstAndOfOneOrganisation(t *testing.T) {
-	t.Parallel()
-	s, _ := open(t)
+func listIsNewestFirstAndOfOneOrganisation(t *testing.T, db storetest.Open) {
+	t.Helper()
+	s := open(t, db(t))
 	for i, id := range []string{"a", "b", "c"} {
 		at := time.UnixMicro(int64(i + 1))
 		if _, err := s.Save(t.Context(), run.Run{ID: id, Org: "acme", Role: "analyst", Created: at}, strings.NewReader("{}")); err != nil {

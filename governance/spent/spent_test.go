@@ -1,28 +1,29 @@
 package spent_test
 
 import (
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"bordereau/governance/spent"
-	"bordereau/migrations"
+	"bordereau/migrations/storetest"
 )
 
 func TestEachProofIsSpentOnce(t *testing.T) {
 	t.Parallel()
-	db, _, err := migrations.Open(t.Context(), filepath.Join(t.TempDir(), "governance.db"), migrations.Governance)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
+	storetest.Each(t, map[string]func(*testing.T, storetest.Open){"once": spentOnce})
+}
+
+func spentOnce(t *testing.T, open storetest.Open) {
+	t.Helper()
+	db := open(t)
 	var clock atomic.Int64
 	clock.Store(1_000_000)
 	now := func() time.Time { return time.Unix(clock.Load(), 0) }
 	replicas := make([]*spent.Store, 2)
 	for n := range replicas {
+		var err error
 		if replicas[n], err = spent.New(db, now); err != nil {
 			t.Fatal(err)
 		}
