@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -53,11 +54,15 @@ type entry struct {
 const operator = "operator"
 
 const (
-	insertEntry = `INSERT INTO admin_log (id, at, org, actor, actor_name, action, subject, detail, address) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
 	listEntries = `SELECT id, at, org, actor, actor_name, action, subject, detail, address FROM admin_log
 WHERE org = $1 AND ($2 = '' OR id < $2) ORDER BY id DESC LIMIT $3`
 	lastPolicy = `SELECT detail FROM admin_log WHERE org = $1 AND action = $2 ORDER BY id DESC LIMIT 1`
 )
+
+// clean makes text that both engines store as it is: Postgres takes neither NUL bytes nor bad UTF-8.
+func clean(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+}
 
 // note adds a line to the admin log. What can't be recorded fails.
 func (d *Directory) note(ctx context.Context, e entry) error {
@@ -73,7 +78,10 @@ func (d *Directory) note(ctx context.Context, e entry) error {
 	if err != nil {
 		return fmt.Errorf("naming a line of the admin log: %w", err)
 	}
-	if _, err := d.db.ExecContext(ctx, insertEntry, id.String(), d.now().UnixMilli(), e.org, e.actor, e.name, e.action, e.subject, e.detail, e.address); err != nil {
+	err = d.chain(ctx, Entry{
+		ID: id.String(), At: d.now(), Org: e.org, Actor: e.actor, ActorName: clean(e.name), Action: e.action, Subject: clean(e.subject), Detail: clean(e.detail), Address: clean(e.address),
+	})
+	if err != nil {
 		return fmt.Errorf("writing the admin log: %w", err)
 	}
 	return nil

@@ -81,8 +81,13 @@ func (d *Directory) organisations(ctx context.Context, query string, args ...any
 	return all, nil
 }
 
+// queryer is a database or one of its transactions.
+type queryer interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
 // collect reads all rows of a query.
-func collect[T any](ctx context.Context, db *sql.DB, scan func(*sql.Rows) (T, error), query string, args ...any) (all []T, err error) {
+func collect[T any](ctx context.Context, db queryer, scan func(*sql.Rows) (T, error), query string, args ...any) (all []T, err error) {
 	rows, err := db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err

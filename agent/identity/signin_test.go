@@ -85,7 +85,7 @@ func TestSignIn(t *testing.T) {
 	tests := map[string]func(*testing.T, *bed){
 		"password": password, "sessions end": sessionsEnd, "idle and life": idleAndLife, "organisations": organisations, "limits": limits,
 		"many at once": manyAtOnce, "links": links, "first administrator": firstAdmin, "one administrator stays": oneAdmin, "vouched": vouched,
-		"cost is raised": costIsRaised, "change of password": change, "weak": weak, "log": logged, "one link, many hands": oneLink,
+		"cost is raised": costIsRaised, "change of password": change, "weak": weak, "log": logged, "log holds": logHolds, "one link, many hands": oneLink,
 	}
 	for engine, dsn := range map[string]func(testing.TB) string{
 		"sqlite":   func(t testing.TB) string { return filepath.Join(t.TempDir(), "journal.db") },
