@@ -190,5 +190,6 @@ type Artifact struct {
 	MediaType    string
 	Size         int64
 	SHA256       string
+	Run          string // the reconciliation run that a report was rendered from; "" for other files
 	Created      time.Time
 }

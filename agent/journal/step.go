@@ -227,10 +227,10 @@ func (s *Store) insertArtifacts(ctx context.Context, tx *sql.Tx, l Lease, all []
 		if a.ID == "" {
 			a.ID = s.newID()
 		}
-		kept, err := scanArtifact(tx.QueryRowContext(ctx, `INSERT INTO artifacts (id, org, conversation, turn, name, media_type, size, sha256, created)
-			SELECT $1, org, conversation, id, $2, $3, CAST($4 AS BIGINT), $5, CAST($6 AS BIGINT) FROM turns WHERE id = $7
-			ON CONFLICT (turn, name) DO UPDATE SET media_type = excluded.media_type, size = excluded.size, sha256 = excluded.sha256
-			RETURNING `+artifactColumns, a.ID, a.Name, a.MediaType, a.Size, a.SHA256, micros(s.now()), l.Turn))
+		kept, err := scanArtifact(tx.QueryRowContext(ctx, `INSERT INTO artifacts (id, org, conversation, turn, name, media_type, size, sha256, run, created)
+			SELECT $1, org, conversation, id, $2, $3, CAST($4 AS BIGINT), $5, CAST($6 AS TEXT), CAST($7 AS BIGINT) FROM turns WHERE id = $8
+			ON CONFLICT (turn, name) DO UPDATE SET media_type = excluded.media_type, size = excluded.size, sha256 = excluded.sha256, run = excluded.run
+			RETURNING `+artifactColumns, a.ID, a.Name, a.MediaType, a.Size, a.SHA256, a.Run, micros(s.now()), l.Turn))
 		if err != nil {
 			return nil, err
 		}

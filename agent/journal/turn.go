@@ -163,11 +163,11 @@ func insertMarks(ctx context.Context, q querier, turn string, epoch int64, marks
 	return nil
 }
 
-const artifactColumns = `id, org, conversation, turn, name, media_type, size, sha256, created`
+const artifactColumns = `id, org, conversation, turn, name, media_type, size, sha256, run, created`
 
 func scanArtifact(r scanner) (a Artifact, err error) {
 	var created int64
-	err = r.Scan(&a.ID, &a.Org, &a.Conversation, &a.Turn, &a.Name, &a.MediaType, &a.Size, &a.SHA256, &created)
+	err = r.Scan(&a.ID, &a.Org, &a.Conversation, &a.Turn, &a.Name, &a.MediaType, &a.Size, &a.SHA256, &a.Run, &created)
 	a.Created = moment(created)
 	return a, missing(err)
 }

@@ -71,7 +71,7 @@ func (s *session) deliver(ctx context.Context, report *reports.Report, documents
 		files = append(files, file{name, kept.Size, kept.SHA256})
 		artifacts = append(artifacts, journal.Artifact{
 			Org: s.turn.Org, Conversation: s.turn.Conversation, Turn: s.turn.ID, Name: name,
-			MediaType: kept.MediaType, Size: kept.Size, SHA256: kept.SHA256,
+			MediaType: kept.MediaType, Size: kept.Size, SHA256: kept.SHA256, Run: report.RunID,
 		})
 	}
 	severities := map[string]int{}

@@ -202,9 +202,9 @@ func artifacts(t *testing.T, b bed) {
 	for n, sha := range map[int]string{1: "one"} {
 		_, err := b.BeginStep(ctx, l, journal.Intent{N: n, Kind: journal.ToolStep, Name: "w", Request: json.RawMessage(`{}`)})
 		must(t, err)
-		stored, err := b.FinishStep(ctx, l, journal.End{N: n, Attempt: 1, State: journal.Finished, Artifacts: []journal.Artifact{{Name: "a.xlsx", MediaType: "x", Size: 1, SHA256: sha}}})
+		stored, err := b.FinishStep(ctx, l, journal.End{N: n, Attempt: 1, State: journal.Finished, Artifacts: []journal.Artifact{{Name: "a.xlsx", MediaType: "x", Size: 1, SHA256: sha, Run: "run-" + sha}}})
 		must(t, err)
-		if len(stored) != 1 || stored[0].Org != "acme" || stored[0].Conversation != c || stored[0].ID == "" {
+		if len(stored) != 1 || stored[0].Org != "acme" || stored[0].Conversation != c || stored[0].ID == "" || stored[0].Run != "run-"+sha {
 			t.Errorf("%+v", stored)
 		}
 	}
