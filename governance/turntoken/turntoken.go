@@ -25,6 +25,7 @@ var (
 	ErrMalformed   = fmt.Errorf("%w: malformed", ErrRefused)
 	ErrExpired     = fmt.Errorf("%w: expired or not yet valid", ErrRefused)
 	ErrSandbox     = fmt.Errorf("%w: used from another sandbox", ErrRefused)
+	ErrCaller      = errors.New("nobody who shares the secret vouches for this request")
 	ErrDead        = fmt.Errorf("%w: its turn has ended or moved on", ErrRefused)
 	ErrTool        = fmt.Errorf("%w: tool not on its list", ErrRefused)
 	ErrUnavailable = errors.New("turn token: can't tell whether its turn is live") // not a refusal: ask again
