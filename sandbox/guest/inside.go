@@ -63,7 +63,8 @@ func dial(ctx context.Context, socket string) *conn {
 func serve(c *conn, p *processes, taken func()) {
 	defer c.Close()
 	var text []byte
-	buf := make([]byte, maxFrame)
+	buf, free := frame()
+	defer free()
 	for {
 		kind, payload, err := c.receive(buf)
 		if err != nil {

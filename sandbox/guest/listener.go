@@ -144,7 +144,8 @@ func (l *Listener) Run(ctx context.Context, req Request, std Streams) (End, erro
 	}()
 
 	var text2 bytes.Buffer
-	buf := make([]byte, maxFrame)
+	buf, free := frame()
+	defer free()
 	for {
 		kind, payload, err := c.receive(buf)
 		if err != nil {
@@ -186,7 +187,8 @@ func feed(c *conn, in io.Reader, ack, over <-chan struct{}) {
 		_ = c.send(frameEOF, nil)
 		return
 	}
-	buf := make([]byte, maxFrame)
+	buf, free := frame()
+	defer free()
 	for {
 		n, err := in.Read(buf)
 		if n > 0 {

@@ -67,7 +67,8 @@ func run(c *conn, p *processes, req Request) End {
 
 // pump moves output outside, up to limit bytes, and throws the rest away so that the program does not block.
 func pump(c *conn, kind byte, from *os.File, limit int64, truncated *atomic.Bool) {
-	buf := make([]byte, maxFrame)
+	buf, free := frame()
+	defer free()
 	for {
 		n, err := from.Read(buf)
 		if n > 0 {
@@ -102,7 +103,8 @@ func control(c *conn, stdin *os.File, kill func()) {
 			}
 		}
 	}()
-	buf := make([]byte, maxFrame)
+	buf, free := frame()
+	defer free()
 	for {
 		kind, payload, err := c.receive(buf)
 		if err != nil {

@@ -16,6 +16,14 @@ import (
 // maxFrame bounds what either side takes in one piece; the inside is not trusted.
 const maxFrame = 64 << 10
 
+var frames = sync.Pool{New: func() any { return new([maxFrame]byte) }} //nolint:gochecknoglobals // a pool is one for the process
+
+// frame is a buffer for one frame, until it is freed. A new one each time would be faulted in page by page, which is slow inside.
+func frame() (buf []byte, free func()) {
+	f := frames.Get().(*[maxFrame]byte) //nolint:forcetypeassert // the pool's only type
+	return f[:], func() { frames.Put(f) }
+}
+
 // Kinds of frame.
 const (
 	frameRequest byte = 'R' // outside -> inside: Request as JSON; may span frames, ended by frameGo

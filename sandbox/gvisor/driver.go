@@ -166,12 +166,12 @@ func (e engine) Halt(ctx context.Context, h *home.Home) error { return e.d.halt(
 
 // Freeze keeps it in memory.
 func (e engine) Freeze(ctx context.Context, h *home.Home) error {
-	return e.d.runsc(ctx, "pause", h.Record().Runtime)
+	return e.d.control(ctx, h.Record().Runtime, "containerManager.Pause")
 }
 
 // Thaw lets it go on.
 func (e engine) Thaw(ctx context.Context, h *home.Home) error {
-	return e.d.runsc(ctx, "resume", h.Record().Runtime)
+	return e.d.control(ctx, h.Record().Runtime, "containerManager.Resume")
 }
 
 // Alive looks for the runtime's process; runsc's own word lags behind it.
@@ -282,6 +282,6 @@ func (d *Driver) Close() {
 	}
 	if len(d.All()) == 0 {
 		// The runtime keeps an empty network namespace mounted in its folder, which nobody could remove otherwise.
-		_ = unix.Unmount(filepath.Join(d.cfg.Folder, "runsc", "null-netns"), unix.MNT_DETACH)
+		_ = unix.Unmount(filepath.Join(d.runtimeDir(), "null-netns"), unix.MNT_DETACH)
 	}
 }

@@ -22,7 +22,7 @@ func (d *Driver) runsc(ctx context.Context, args ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, runtimeLimit)
 	defer cancel()
 	flags := []string{
-		"--root=" + filepath.Join(d.cfg.Folder, "runsc"), "--platform=systrap", "--network=none", "--host-uds=open",
+		"--root=" + d.runtimeDir(), "--platform=systrap", "--network=none", "--host-uds=open",
 		"--overlay2=none", // the root is read-only, so nothing needs an upper layer
 		"--host-settings=ignore", "--log=" + filepath.Join(d.cfg.Folder, "runsc.log"),
 	}

@@ -19,6 +19,9 @@ const demandWindow = time.Minute
 // warmLife is how long a waiting sandbox counts as its owner's, who renews that; after it the owner died.
 const warmLife = 2 * demandWindow
 
+// refillAfter is how long after a claim the pool is filled again.
+const refillAfter = 300 * time.Millisecond
+
 // Warm says how many sandboxes wait ready. Max 0 turns the pool off.
 type Warm struct {
 	Min int // always
@@ -61,13 +64,18 @@ func (p *pool) want() int {
 	return min(max(p.cfg.Warm.Min, len(p.asked)), max(p.cfg.Warm.Max, p.cfg.Warm.Min))
 }
 
+// hint counts a coming need and sees to it now.
 func (p *pool) hint() {
+	p.demand()
+	p.poke()
+}
+
+func (p *pool) demand() {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	if len(p.asked) < 10_000 {
 		p.asked = append(p.asked, p.cfg.Now())
 	}
-	p.mu.Unlock()
-	p.poke()
 }
 
 // claim gives a waiting sandbox to a conversation. One that turns out dead is dropped and the next one tried.
@@ -75,7 +83,9 @@ func (p *pool) claim(ctx context.Context, spec sandbox.Spec) bool {
 	if p.claimer == nil {
 		return false
 	}
-	p.hint()
+	p.demand()
+	// Whoever claims waits for a first result: the next sandbox's start must not take the cores from it.
+	time.AfterFunc(refillAfter, p.poke)
 	for {
 		p.mu.Lock()
 		if len(p.ready) == 0 {

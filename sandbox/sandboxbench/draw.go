@@ -25,7 +25,7 @@ func draw(file string, figures []figure) error {
 	}
 	n := 0
 	for _, f := range figures {
-		if len(f.Times) == 0 || strings.Contains(f.Name, "at once") {
+		if len(f.Times) == 0 || strings.Contains(f.Name, "at once") || strings.HasPrefix(f.Name, "peer: ") {
 			continue
 		}
 		points := make(plotter.XYs, 0, 101)

@@ -75,7 +75,11 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	defer closePoints()
-	b := &bench{driver: d, points: points, fixture: make([]byte, 5<<20), canary: rand.Text(), state: state, log: log}
+	bare, err := newPeer(o.runsc, state)
+	if err != nil {
+		return err
+	}
+	b := &bench{driver: d, peer: bare, points: points, fixture: make([]byte, 5<<20), canary: rand.Text(), state: state, log: log}
 	if _, err := rand.Read(b.fixture); err != nil {
 		return err
 	}

@@ -24,6 +24,7 @@ import (
 // bench is what every step measures with.
 type bench struct {
 	driver  local.Driver
+	peer    *peer
 	points  *workspace.Checkpoints
 	fixture []byte
 	canary  string
@@ -44,7 +45,11 @@ type step struct {
 func steps(b *bench, o options) []step {
 	hostedCreate := "create to first command, median: Daytona 110 ms, E2B 440 ms, Vercel 1.75 s, Modal 2.66 s"
 	hostedRecover := "Daytona 1.27 s median, 1.68 s p95, 11.84 s worst; Vercel snapshots 2.30 s, 6.94 s, 19.69 s"
+	beside := "the runtime's own command, with the least of a bundle"
 	return []step{
+		{figure{Name: "peer: a start of runsc that does nothing", Hosted: beside}, o.pairs, 30 * time.Second, b.peer.idles},
+		{figure{Name: "peer: bare runsc, create to first result", Hosted: beside}, o.pairs, 90 * time.Second, b.peer.creates},
+		{figure{Name: "peer: bare runsc, exec", Hosted: beside}, o.pairs, 30 * time.Second, b.peer.execs},
 		{figure{Name: "create to first result, cold", Reach: 150 * time.Millisecond, Hosted: hostedCreate}, o.pairs, 90 * time.Second, b.creates},
 		{figure{Name: "create to first result, warm pool", Reach: 25 * time.Millisecond, Hosted: hostedCreate}, o.pairs, 90 * time.Second, b.warm},
 		{figure{Name: "exec", Reach: 15 * time.Millisecond, Hosted: "not published"}, 200, 30 * time.Second, b.execs},
