@@ -12,7 +12,7 @@ func own() []model.Tool {
 		{
 			Name: "run",
 			Description: "Run a bash script in the workspace's sandbox. It has Python with pandas, matplotlib and openpyxl, and the client `gov` for governed data: " +
-				"`gov sql -f q.sql -o rows.csv` (or .parquet), `gov describe`, `gov vin VIN…`, `gov extraction --submission ID`. There is no network. " +
+				"`gov sql -f q.sql -o rows.csv|.parquet`, `gov describe`, `gov vin VIN…|--schedule FILE`, `gov extraction --submission ID`. There is no network. " +
 				"Uploaded documents are in /workspace/documents; put files to deliver into /workspace/artifacts.",
 			InputSchema: json.RawMessage(`{"type":"object","properties":{` +
 				`"script":{"type":"string","description":"bash; runs in /workspace","maxLength":100000},` +

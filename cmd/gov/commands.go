@@ -165,9 +165,21 @@ func extraction(ctx context.Context, c *command) error {
 
 func vins(ctx context.Context, c *command) error {
 	file := c.flags.String("f", "", "a JSON list of rows with vin, year, make, model, body_type, gvw, ref; - is standard input")
+	schedule := c.flags.String("schedule", "", "check this .xlsx or .csv vehicle schedule")
+	out := c.flags.String("o", "", "write the checked schedule to this .xlsx")
+	limit := c.flags.Int("limit", 0, "how many differing rows of the schedule to print; 0 is all")
 	words, err := c.parse()
 	if err != nil {
 		return err
+	}
+	if *schedule != "" {
+		if len(words) > 0 || *file != "" {
+			return usagef("vin takes a schedule alone")
+		}
+		return c.checkSchedule(ctx, *schedule, *out, *limit)
+	}
+	if *out != "" || *limit != 0 {
+		return usagef("-o and --limit belong to --schedule")
 	}
 	rows := []map[string]any{}
 	if *file != "" {
@@ -183,7 +195,7 @@ func vins(ctx context.Context, c *command) error {
 		rows = append(rows, map[string]any{"vin": v})
 	}
 	if len(rows) == 0 {
-		return usagef("vin takes VINs, or -f rows.json")
+		return usagef("vin takes VINs, -f rows.json, or --schedule FILE")
 	}
 	answer, err := c.client.call(ctx, "decode_vins", map[string]any{"vins": rows})
 	if err != nil {

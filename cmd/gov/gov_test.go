@@ -15,9 +15,14 @@ import (
 )
 
 // door starts a server behind the door of a sandbox and returns what gov needs to reach it.
-func door(t *testing.T, g *mcpservertest.Gate) (*mcpservertest.Bed, func(args ...string) (out, errs string, status int)) {
+func door(t *testing.T, g *mcpservertest.Gate, change ...func(*mcpserver.Config)) (*mcpservertest.Bed, func(args ...string) (out, errs string, status int)) {
 	t.Helper()
-	bed := mcpservertest.Start(t, func(c *mcpserver.Config) { c.Gate = g })
+	bed := mcpservertest.Start(t, func(c *mcpserver.Config) {
+		c.Gate = g
+		for _, f := range change {
+			f(c)
+		}
+	})
 	token := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(token, []byte(bed.Mint(t, mcpservertest.Grant())+"\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -76,6 +76,8 @@ const help = `gov asks governed submission data from inside a sandbox.
                         extracted fields with page, box, confidence and edits
   gov vin [-f rows.json] [VIN …]
                         decode VINs; rows.json is [{"vin":…,"year":…,"make":…,"ref":…}, …]
+  gov vin --schedule FILE [-o checked.xlsx] [--limit N]
+                        check an .xlsx or .csv vehicle schedule: its columns are found, its VINs decoded, what differs is listed
   gov reconcile [--from DAY] [--to DAY] [--workflow W] [--submission ID …] [--guideline ID] [-o run.json]
   gov document ID -o FILE
                         a document as it came, for roles that may

@@ -311,3 +311,63 @@ func TestJSONIsFlatWithNamesOfNHTSA(t *testing.T) {
 		t.Errorf("%s, %v", b, err)
 	}
 }
+
+// A schedule that says one VIN in every row doesn't answer with each row's list of all the others.
+func TestOneVINInEveryRow(t *testing.T) {
+	t.Parallel()
+	rows := make([]vin.Row, 5000)
+	for i := range rows {
+		rows[i] = vin.Row{Ref: fmt.Sprint(i), VIN: "1XPXD49XXRD898766"}
+	}
+	for i, c := range decoder(t).Check(rows) {
+		if len(c.Duplicates) != 20 || slices.Contains(c.Duplicates, c.Ref) {
+			t.Fatalf("row %d: %v", i, c.Duplicates)
+		}
+	}
+}
+
+// What a service answers can be read back by the program that asked.
+func TestCheckedReadsBack(t *testing.T) {
+	t.Parallel()
+	for i, want := range decoder(t).Check([]vin.Row{
+		{Ref: "5", VIN: "1XPXD49XXRD898766", Year: 2023, Make: "Kenworth", Model: "T680", BodyType: "Tractor", GVW: 80000},
+		{Ref: "6", VIN: "1XPXD49XXRD898766", Year: 2024, Make: "PETERBILT"},
+		{Ref: "7", VIN: "3HSDJSJR7CN547291"},
+		{Ref: "8", VIN: "ZZZ00000000000000", Make: "Nobody"},
+		{Ref: "9", VIN: "no VIN"},
+	}) {
+		raw, err := json.Marshal(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got vin.Checked
+		if err := json.Unmarshal(raw, &got); err != nil {
+			t.Fatal(err)
+		}
+		a, b := &want.Result, &got.Result
+		if a.Year() != b.Year() || a.Make() != b.Make() || a.Model() != b.Model() || a.BodyClass() != b.BodyClass() || a.Value("GVWR") != b.Value("GVWR") {
+			t.Errorf("row %d: %d %s %s %s, want %d %s %s %s", i, b.Year(), b.Make(), b.Model(), b.BodyClass(), a.Year(), a.Make(), a.Model(), a.BodyClass())
+		}
+		again, err := json.Marshal(got)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x, y := without(t, raw, "not_in_data_set"), without(t, again, "not_in_data_set"); x != y {
+			t.Errorf("row %d:\n%s\n%s", i, x, y)
+		}
+	}
+}
+
+func without(t *testing.T, object []byte, name string) string {
+	t.Helper()
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(object, &all); err != nil {
+		t.Fatal(err)
+	}
+	delete(all, name)
+	raw, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}

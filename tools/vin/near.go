@@ -6,8 +6,11 @@ import (
 	"strings"
 )
 
-// maxNear bounds how many near rows are listed for one row.
-const maxNear = 8
+// Bounds of what is listed for one row: a schedule may say the same VIN in each of its thousands of rows.
+const (
+	maxDuplicates = 20
+	maxNear       = 8
+)
 
 // compareRows finds rows with the same VIN, and rows whose VINs are so alike that one may be a misreading of the other.
 func (d *Decoder) compareRows(rows []Checked) {
@@ -19,8 +22,8 @@ func (d *Decoder) compareRows(rows []Checked) {
 	}
 	for _, list := range byVIN {
 		for _, i := range list {
-			for _, j := range list {
-				if i != j {
+			for _, j := range list[:min(len(list), maxDuplicates+1)] {
+				if i != j && len(rows[i].Duplicates) < maxDuplicates {
 					rows[i].Duplicates = append(rows[i].Duplicates, rows[j].Ref)
 				}
 			}
@@ -100,7 +103,7 @@ func (n *nearRows) link(a, b string) {
 	}
 	for _, side := range [][2]string{{a, b}, {b, a}} {
 		for _, i := range n.byVIN[side[0]] {
-			for _, j := range n.byVIN[side[1]] {
+			for _, j := range n.byVIN[side[1]][:min(len(n.byVIN[side[1]]), maxNear)] {
 				n.note(&n.rows[i], &n.rows[j], positions)
 			}
 		}

@@ -66,7 +66,7 @@ type Checked struct {
 	Checks []FieldCheck
 	// Worst is the gravest verdict among the checks: conflict, unresolved, variant, agrees.
 	Worst Verdict
-	// Duplicates are the refs of other rows with the same VIN (I, O and Q read as 1 and 0).
+	// Duplicates are the refs of other rows with the same VIN (I, O and Q read as 1 and 0), the first twenty of them.
 	Duplicates []string
 	// Near are rows whose VINs differ in one or two characters that are easily misread or mistyped.
 	Near []Near

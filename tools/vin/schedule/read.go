@@ -49,6 +49,9 @@ func Read(name string, b []byte, isMake func(string) bool) (*Schedule, error) {
 	if bytes.HasPrefix(b, []byte("\xd0\xcf\x11\xe0")) {
 		return nil, &Error{File: name, Reason: "an old .xls workbook, or one with a password", Hint: "save it as .xlsx without a password"}
 	}
+	if bytes.HasPrefix(b, []byte("%PDF-")) {
+		return nil, &Error{File: name, Reason: "a PDF", Hint: formsHint}
+	}
 	rows, err := readCSV(name, b)
 	if err != nil {
 		return nil, err
