@@ -10,17 +10,9 @@ import (
 // as a whole. It reads no further than the report's end.
 func Read(from io.Reader) (*Report, error) {
 	var r Report
-	dec := json.NewDecoder(from)
-	if err := delimiter(dec, '{'); err != nil {
-		return nil, err
-	}
 	words := shared{}
 	rest := map[string]json.RawMessage{}
-	for dec.More() {
-		key, err := dec.Token()
-		if err != nil {
-			return nil, fmt.Errorf("reading a report: %w", err)
-		}
+	err := members(from, func(dec *json.Decoder, key string) (err error) {
 		switch key {
 		case "submissions":
 			r.Submissions, err = list(dec, words.submission)
@@ -28,15 +20,12 @@ func Read(from io.Reader) (*Report, error) {
 			r.Findings, err = list(dec, words.finding)
 		default:
 			var value json.RawMessage
-			if err = dec.Decode(&value); err == nil {
-				rest[fmt.Sprint(key)] = value
-			}
+			err = dec.Decode(&value)
+			rest[key] = value
 		}
-		if err != nil {
-			return nil, fmt.Errorf("reading a report, %v: %w", key, err)
-		}
-	}
-	if err := delimiter(dec, '}'); err != nil {
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	head, err := json.Marshal(rest)
@@ -47,6 +36,45 @@ func Read(from io.Reader) (*Report, error) {
 		return nil, fmt.Errorf("reading a report: %w", err)
 	}
 	return &r, nil
+}
+
+// Sentences reads what each finding of a report in JSON says, by its id, and keeps nothing else of it.
+func Sentences(from io.Reader) (map[string]string, error) {
+	says := map[string]string{}
+	err := members(from, func(dec *json.Decoder, key string) (err error) {
+		switch key {
+		case "submissions":
+			_, err = list(dec, func(*struct{}) {})
+		case "findings":
+			_, err = list(dec, func(f *struct{ ID, Message string }) { says[f.ID] = f.Message })
+		default:
+			var value json.RawMessage
+			err = dec.Decode(&value)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return says, nil
+}
+
+// members calls take for each member of an object, which it must read.
+func members(from io.Reader, take func(dec *json.Decoder, key string) error) error {
+	dec := json.NewDecoder(from)
+	if err := delimiter(dec, '{'); err != nil {
+		return err
+	}
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return fmt.Errorf("reading a report: %w", err)
+		}
+		if err := take(dec, fmt.Sprint(key)); err != nil {
+			return fmt.Errorf("reading a report, %v: %w", key, err)
+		}
+	}
+	return delimiter(dec, '}')
 }
 
 func delimiter(dec *json.Decoder, want json.Delim) error {

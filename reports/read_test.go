@@ -21,7 +21,7 @@ func TestReadGivesTheWholeReport(t *testing.T) {
 			{Field: "vin", Value: "x", Verdict: "agrees"},
 			{Field: "vin", Value: "y", Verdict: "agrees"},
 		}}}}, {ID: "S-2"}},
-		Findings: []reports.Finding{{ID: "F-0001", Evidence: []reports.Evidence{{Kind: "document", Page: 2}}}},
+		Findings: []reports.Finding{{ID: "F-0001", Message: "Too few.", Evidence: []reports.Evidence{{Kind: "document", Page: 2}}}},
 		Queries:  []reports.Query{{AuditID: "a-1"}},
 	}
 	raw, err := json.Marshal(want)
@@ -35,9 +35,15 @@ func TestReadGivesTheWholeReport(t *testing.T) {
 	if diff := cmp.Diff(&want, got); diff != "" {
 		t.Error(diff)
 	}
+	if says, err := reports.Sentences(strings.NewReader(string(raw))); err != nil || len(says) != 1 || says["F-0001"] != "Too few." {
+		t.Errorf("it says %v, %v", says, err)
+	}
 	for _, bad := range []string{"", "[]", `{"findings":{}}`, `{"findings":[{"id":1}]}`, string(raw[:len(raw)-1]), `{"clock":"noon"}`} {
 		if _, err := reports.Read(strings.NewReader(bad)); err == nil {
 			t.Errorf("%.40q was read", bad)
+		}
+		if _, err := reports.Sentences(strings.NewReader(bad)); err == nil && bad != `{"clock":"noon"}` {
+			t.Errorf("the sentences of %.40q were read", bad)
 		}
 	}
 	if r, err := reports.Read(strings.NewReader(`{"run_id":"x","findings":null,"submissions":[]}`)); err != nil || r.RunID != "x" || len(r.Findings) != 0 {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	runs "bordereau/governance/run"
+	"bordereau/reports"
 	"bordereau/reports/excel"
 )
 
@@ -64,11 +65,15 @@ func (d *reportDesk) review(ctx context.Context, org, person string, workbook []
 	if err != nil {
 		return runs.Reviewed{}, err
 	}
-	run, err := d.load(ctx, org, head.Run, head.Revision)
+	body, err := d.runs.Open(ctx, org, head.Run)
 	if err != nil {
-		return runs.Reviewed{}, err
+		return runs.Reviewed{}, fmt.Errorf("run %s of %s: %w", head.Run, org, err)
 	}
-	said, err := excel.Read(bytes.NewReader(workbook), run)
+	says, err := reports.Sentences(body)
+	if err != nil {
+		return runs.Reviewed{}, fmt.Errorf("run %s: %w", head.Run, err)
+	}
+	said, err := excel.Read(bytes.NewReader(workbook), says)
 	if err != nil {
 		return runs.Reviewed{}, err
 	}

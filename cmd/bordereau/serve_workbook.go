@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"io"
 
 	"bordereau/governance/desk"
 	"bordereau/governance/fault"
@@ -23,12 +24,12 @@ func (workbooks) Head(workbook []byte) (run string, revision int64, err error) {
 }
 
 // Opinions returns what a reviewer left beside the findings of a run.
-func (workbooks) Opinions(workbook, body []byte) ([]runs.Opinion, error) {
-	run, err := reports.Read(bytes.NewReader(body))
+func (workbooks) Opinions(workbook []byte, run io.Reader) ([]runs.Opinion, error) {
+	says, err := reports.Sentences(run)
 	if err != nil {
 		return nil, err
 	}
-	said, err := excel.Read(bytes.NewReader(workbook), run)
+	said, err := excel.Read(bytes.NewReader(workbook), says)
 	if err != nil {
 		return nil, notReviewed(err)
 	}

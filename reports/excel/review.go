@@ -91,8 +91,8 @@ func hasSheet(file *excelize.File, name string) error {
 }
 
 // Read returns what a reviewer left beside each finding of a report, blank cells too: they take back what was said. Columns are
-// found by their headers, since people move them. A row must still say what the finding of its id says.
-func Read(r io.Reader, of *reports.Report) (reviews []Review, err error) {
+// found by their headers, since people move them. A row must still say what the finding of its id says, as says has it.
+func Read(r io.Reader, says map[string]string) (reviews []Review, err error) {
 	file, err := openReviewed(r)
 	if err != nil {
 		return nil, err
@@ -100,10 +100,6 @@ func Read(r io.Reader, of *reports.Report) (reviews []Review, err error) {
 	defer func() { err = errors.Join(err, file.Close()) }()
 	if err := hasSheet(file, sheetFindings); err != nil {
 		return nil, err
-	}
-	says := make(map[string]string, len(of.Findings))
-	for _, f := range of.Findings {
-		says[f.ID] = f.Message
 	}
 	rows, err := file.Rows(sheetFindings)
 	if err != nil {

@@ -30,6 +30,15 @@ func changed(t *testing.T, r *reports.Report, change func(*excelize.File) error)
 	return bytes.NewReader(b.Bytes())
 }
 
+// says is what the findings of a report say.
+func says(r *reports.Report) map[string]string {
+	all := map[string]string{}
+	for _, f := range r.Findings {
+		all[f.ID] = f.Message
+	}
+	return all
+}
+
 func TestReviewComesBack(t *testing.T) {
 	t.Parallel()
 	r := report(3)
@@ -47,7 +56,7 @@ func TestReviewComesBack(t *testing.T) {
 	if _, err := book.Seek(0, io.SeekStart); err != nil {
 		t.Fatal(err)
 	}
-	got, err := excel.Read(book, r)
+	got, err := excel.Read(book, says(r))
 	want := []excel.Review{
 		{Finding: "F-0001", Row: 2},
 		{Finding: "F-0002", Disposition: "waived", Comment: "=seen with the broker", Row: 3},
@@ -78,7 +87,7 @@ func TestReviewThatIsNone(t *testing.T) {
 	} {
 		r := report(2)
 		r.Findings[1].Message = "Something else."
-		got, err := excel.Read(changed(t, r, c.change), r)
+		got, err := excel.Read(changed(t, r, c.change), says(r))
 		switch {
 		case c.want == "" && (err != nil || len(got) != 1):
 			t.Errorf("%s: %v, %v", name, got, err)
@@ -91,7 +100,7 @@ func TestReviewThatIsNone(t *testing.T) {
 		t.Errorf("no run: %v", err)
 	}
 	for name, raw := range map[string]string{"not a zip": "hello", "encrypted": "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 and so on", "empty": ""} {
-		if _, err := excel.Read(strings.NewReader(raw), report(1)); !errors.Is(err, excel.ErrReview) {
+		if _, err := excel.Read(strings.NewReader(raw), says(report(1))); !errors.Is(err, excel.ErrReview) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
@@ -127,7 +136,7 @@ func TestZipBomb(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := excel.Read(bytes.NewReader(out.Bytes()), report(1)); !errors.Is(err, excel.ErrReview) {
+	if _, err := excel.Read(bytes.NewReader(out.Bytes()), says(report(1))); !errors.Is(err, excel.ErrReview) {
 		t.Errorf("error %v", err)
 	}
 }
