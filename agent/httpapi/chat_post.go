@@ -146,7 +146,7 @@ func (m UIMessage) content() (model.Message, []artifact.Put, error) {
 		for _, f := range files {
 			names = append(names, f.Name)
 		}
-		out.Blocks = append(out.Blocks, model.Block{Kind: model.Text, Text: "Attached, in /workspace/documents: " + strings.Join(names, ", ")})
+		out.Blocks = append(out.Blocks, model.Attached(names))
 	}
 	return out, files, nil
 }

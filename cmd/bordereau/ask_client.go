@@ -23,6 +23,7 @@ import (
 
 	"bordereau/agent/artifact"
 	"bordereau/agent/journal"
+	"bordereau/agent/model"
 	"bordereau/agent/stream/uimessage"
 )
 
@@ -109,14 +110,21 @@ func (e *apiFailure) Error() string { return join(e.Code, e.Message, e.Hint) }
 // ask uploads the files, sends the question, follows its turn to the end, whatever cuts the connection, and downloads what
 // was delivered.
 func ask(ctx context.Context, c *askClient, q askQuestion, events askEvents) (askResult, error) {
+	parts := []map[string]string{{"type": "text", "text": q.Text}}
+	var names []string
 	for _, f := range q.Files {
-		if err := c.upload(ctx, q.Conversation, f); err != nil {
+		name := artifact.CleanName(filepath.Base(f))
+		if err := c.upload(ctx, q.Conversation, f, name); err != nil {
 			return askResult{}, err
 		}
+		names = append(names, name)
+	}
+	if names != nil {
+		parts = append(parts, map[string]string{"type": "text", "text": model.Attached(names).Text})
 	}
 	body, err := json.Marshal(map[string]any{
 		"id": q.Conversation, "model": q.Model,
-		"message": map[string]any{"id": uuid.NewString(), "role": "user", "parts": []map[string]string{{"type": "text", "text": q.Text}}},
+		"message": map[string]any{"id": uuid.NewString(), "role": "user", "parts": parts},
 	})
 	if err != nil {
 		return askResult{}, err
@@ -353,13 +361,13 @@ func (c *askClient) do(ctx context.Context, method, path, contentType string, bo
 	return nil, refusal.Error
 }
 
-func (c *askClient) upload(ctx context.Context, conversation, file string) error {
+func (c *askClient) upload(ctx context.Context, conversation, file, name string) error {
 	f, err := os.Open(file) // #nosec G304 -- the person names it
 	if err != nil {
 		return fmt.Errorf("uploading: %w", err)
 	}
 	defer f.Close()
-	path := "/api/conversations/" + url.PathEscape(conversation) + "/uploads?name=" + url.QueryEscape(artifact.CleanName(filepath.Base(file)))
+	path := "/api/conversations/" + url.PathEscape(conversation) + "/uploads?name=" + url.QueryEscape(name)
 	resp, err := c.do(ctx, http.MethodPost, path, "application/octet-stream", f, nil)
 	if err != nil {
 		return fmt.Errorf("uploading %s: %w", file, err)

@@ -78,8 +78,10 @@ type scene struct {
 	ask   string    // the person's words; "" when there are none
 	today time.Time // a UTC day; zero when the system prompt doesn't say
 	tools map[string]bool
-	did   []did // since the ask, in order
-	asked int   // how many requests the person made before, for ids
+	did   []did    // since the ask, in order
+	asked int      // how many requests the person made before, for ids
+	files []string // that the person attached, with the ask or with one before
+	fresh bool     // with the ask
 }
 
 // did is one call of ours with its answer.
@@ -115,10 +117,13 @@ func read(r model.Request) *scene {
 		s.tools[t.Name] = true
 	}
 	for _, m := range r.Messages {
-		for _, b := range m.Blocks {
+		for i, b := range m.Blocks {
+			files := model.AttachedIn(b)
 			switch {
+			case m.Role == model.User && i > 0 && files != nil:
+				s.files, s.fresh = files, true
 			case m.Role == model.User && b.Kind == model.Text && strings.TrimSpace(b.Text) != "":
-				s.ask, s.did = b.Text, nil
+				s.ask, s.did, s.fresh = b.Text, nil, false
 				s.asked++
 			case m.Role == model.Assistant && b.Kind == model.ToolUse:
 				s.did = append(s.did, did{id: b.ID, name: b.Name, input: b.Input})
@@ -161,16 +166,21 @@ func (s *scene) tries(tool string) int {
 	return n
 }
 
-// do calls a tool once; a call whose outcome is unknown is made once more. What failed for good, or isn't there, is told.
+// do calls a tool once; a call whose outcome is unknown is made once more. What failed for good is told.
 func (s *scene) do(tool string, inputs ...any) reply {
-	if !s.tools[tool] {
-		return say("I can't do this: the tool `%s` is not among the tools of this turn. "+
-			"That is how this installation is set up, not something you asked wrongly.", tool)
-	}
 	for i := len(s.did) - 1; i >= 0 && s.did[i].name == tool; i-- {
 		if d := s.did[i]; d.failed && (!unknownOutcome(d.text) || s.tries(tool) > len(inputs)) {
 			return say("%s", trouble(d))
 		}
+	}
+	return s.call(tool, inputs...)
+}
+
+// call calls a tool, once for each input. One that isn't there is told.
+func (s *scene) call(tool string, inputs ...any) reply {
+	if !s.tools[tool] {
+		return say("I can't do this: the tool `%s` is not among the tools of this turn. "+
+			"That is how this installation is set up, not something you asked wrongly.", tool)
 	}
 	var r reply
 	for i, input := range inputs {

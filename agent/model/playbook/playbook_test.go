@@ -37,7 +37,13 @@ func talk(t *testing.T, tools []model.Tool, answers answerer, asks ...string) st
 	used := map[string]int{}
 	for _, ask := range asks {
 		fmt.Fprintf(&log, "PERSON: %s\n", ask)
-		r.Messages = append(r.Messages, model.Message{Role: model.User, Blocks: []model.Block{{Kind: model.Text, Text: ask}}})
+		said := model.Message{Role: model.User}
+		words, files, sent := strings.Cut(ask, "\nwith ")
+		said.Blocks = append(said.Blocks, model.Block{Kind: model.Text, Text: words})
+		if sent {
+			said.Blocks = append(said.Blocks, model.Attached([]string{files}))
+		}
+		r.Messages = append(r.Messages, said)
 		for step := 0; ; step++ {
 			if step > 8 {
 				t.Fatal("no end")
@@ -138,7 +144,10 @@ const (
 	publishedText = `{"run_id":"run-7","artifacts":[{"name":"discrepancies.xlsx","size":1000,"sha256":"00"},{"name":"discrepancies.pdf","size":2000,"sha256":"11"}],"findings":9,` +
 		`"first":[{"id":"F-0003","submission_id":"S-4","rule_id":"DRV-06","severity":"critical","outcome":"fail","entity":"driver Mary Major","message":"A DUI of 2025"},` +
 		`{"id":"F-0002","submission_id":"S-9","rule_id":"LOS-01","severity":"major","outcome":"unknown","entity":"submission","message":"Can't be told: | [now](http://evil) ![x](http://evil/p.png) <b>"}]}`
-	rateOut = "exit code 0 after 5.1 s\n" + `{"edit_rate":{"workflow":"Claims Intake","from":"2026-06-01","to":"2026-07-31","days":61,"parts":["2026-06","2026-07"],"audit_id":"a-5","generation":"g-1","fields":2,` +
+	checkedOut = "exit code 0 after 0.9 s\n" + `{"file":"fleet.xlsx","sheet":"Fleet","read":"3 rows; vin in \"VIN\"","data_date":"2026-02-06","rows":3,"verdicts":{"conflict":1,"agrees":2},"differ":2,` +
+		`"findings":[{"row":"6","unit":"102","vin":"3AKJHHDR7LSLA1234","worst":"conflict","found":"make conflict: stated \"Kenworth\", VIN says \"FREIGHTLINER\" | [x](http://evil)"}],"workbook":"/workspace/artifacts/fleet-checked.xlsx"}`
+	lockedOut = "!exit code 3 after 0.1 s\ngov: invalid: locked.xlsx: an old .xls workbook, or one with a password\n  hint: save it as .xlsx without a password\n  component: schedule"
+	rateOut   = "exit code 0 after 5.1 s\n" + `{"edit_rate":{"workflow":"Claims Intake","from":"2026-06-01","to":"2026-07-31","days":61,"parts":["2026-06","2026-07"],"audit_id":"a-5","generation":"g-1","fields":2,` +
 		`"all":{"field":"All fields","total":[120,2400],"parts":[[60,1200],[60,1200]],"peak":["2026-06-02",9,40]},` +
 		`"lines":[{"field":"vin","total":[100,1200],"parts":[[50,600],[50,600]],"peak":["2026-06-02",8,20]},{"field":"make","total":[20,1200],"parts":[[10,600],[10,600]],"peak":null}],"files":["edit-rate.png","edit-rate.xlsx"]}}`
 )
@@ -187,6 +196,18 @@ func TestPlays(t *testing.T) {
 		},
 		"vehicle-schedule-missing": {asks: []string{"Check the vehicle schedule of submission S-99"}, answers: answerer{"run": {"exit code 0 after 1.0 s\n" + `{"vins":{"asked":0,"without_vin":0,"results":[]}}`}}},
 		"vins-many":                {asks: []string{"decode 1XPBDP9X5FD257820, 1XPBDP9X5FD257821, 1XPBDP9X5FD257822 and 1XPBDP9X5FD257823"}, answers: answerer{"run": {"!exit code 5 after 1.0 s\ngov: unavailable"}}},
+		"attached": {
+			asks:    []string{"Check the attached schedules\nwith Smith, John's fleet.xlsx, locked.xlsx, letter.pdf", "check the vehicle schedule again"},
+			answers: answerer{"run": {checkedOut, lockedOut, "!interrupted, outcome unknown", checkedOut, lockedOut}},
+		},
+		"attached-picture": {
+			asks:    []string{"What is wrong with the attached file?\nwith scan.png"},
+			answers: answerer{"run": {"!exit code 3 after 0.1 s\ngov: invalid: scan.png: it is neither a workbook nor text\n  hint: a schedule is an .xlsx or .csv file"}},
+		},
+		"reconcile-attached": {
+			asks:    []string{"Reconcile today\nwith fleet.xlsx", "and yesterday?"},
+			answers: answerer{"reconcile": {runAnswer, runAnswer}, "publish_report": {publishedText, publishedText}, "run": {checkedOut}},
+		},
 		"submission": {
 			asks: []string{"Summarise submission S-3"},
 			answers: answerer{"sql": {

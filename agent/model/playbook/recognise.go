@@ -14,8 +14,8 @@ import (
 func asks(r model.Request) []string {
 	var all []string
 	for _, m := range r.Messages {
-		for _, b := range m.Blocks {
-			if m.Role == model.User && b.Kind == model.Text && strings.TrimSpace(b.Text) != "" {
+		for i, b := range m.Blocks {
+			if m.Role == model.User && b.Kind == model.Text && strings.TrimSpace(b.Text) != "" && (i == 0 || model.AttachedIn(b) == nil) {
 				all = append(all, b.Text)
 			}
 		}
@@ -32,7 +32,8 @@ type slots struct {
 	vins        []string
 	status      string
 	insured     string
-	text        string // small letters, one space between words
+	text        string   // small letters, one space between words
+	files       []string // attached
 }
 
 var (
@@ -123,6 +124,7 @@ var (
 	editRateRE  = regexp.MustCompile(`\b(?:edit|correction|override)[- ]rates?\b`)
 	reconcileRE = regexp.MustCompile(`\breconcil|\bdiscrepanc|\b(?:check|compare|test|audit|validate|review|run|evaluate)\b.*\b(?:guidelines?|appetite|rule ?set|carrier rules)\b`)
 	vehicleRE   = regexp.MustCompile(`\b(?:check|decode|verify|validate|look up|lookup|inspect|review|audit)\b.*\b(?:vehicles?|schedules?|vins?|trucks?|units?)\b`)
+	checkRE     = regexp.MustCompile(`\b(?:check|decode|verify|validate|inspect|review|audit|wrong)\b`)
 	chartRE     = regexp.MustCompile(`\b(?:chart|plot|graph|draw|visuali[sz]e|diagram)\b`)
 	showRE      = regexp.MustCompile(`\b(?:show|summari[sz]e|summary|describe|open|details?|tell me about|what is in|what's in|look at|overview)\b`)
 	listRE      = regexp.MustCompile(`\b(?:list|show|which|what|how many|count|give me|find|see|display)\b.*\bsubmissions\b|\bsubmissions\b.*\b(?:list|were received|came in|arrived)\b`)
@@ -138,6 +140,7 @@ func recognise(s *scene, all []string) (play, string) {
 	if helpRE.MatchString(now.text) {
 		return nil, abilities("Hello.")
 	}
+	now.files = s.files
 	if p := playFor(now); p != nil {
 		return p, ""
 	}
@@ -155,6 +158,17 @@ func recognise(s *scene, all []string) (play, string) {
 	return nil, abilities("I don't know how to do that: this installation answers with the playbook, which knows a fixed set of requests.")
 }
 
+// ofFiles tells a request that is about attached files only.
+func (s slots) ofFiles() bool {
+	switch named := attachedRE.MatchString(s.text); {
+	case reconcileRE.MatchString(s.text):
+		return named && len(s.spans) == 0 && len(s.submissions) == 0
+	case named:
+		return checkRE.MatchString(s.text)
+	}
+	return vehicleRE.MatchString(s.text) && len(s.submissions) == 0 && len(s.vins) == 0
+}
+
 func playFor(s slots) play {
 	switch {
 	case editRateRE.MatchString(s.text), editWords.MatchString(s.text) && humanWords.MatchString(s.text) && rateWords.MatchString(s.text):
@@ -163,6 +177,8 @@ func playFor(s slots) play {
 		return measure{s}
 	case chartRE.MatchString(s.text):
 		return chart{s}
+	case len(s.files) > 0 && s.ofFiles():
+		return attached{s}
 	case reconcileRE.MatchString(s.text):
 		return reconcile{s}
 	case len(s.vins) > 0, vehicleRE.MatchString(s.text) && len(s.submissions) > 0:

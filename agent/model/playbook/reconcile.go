@@ -57,7 +57,15 @@ func (p reconcile) next(s *scene) reply {
 	if len(published.First) > 0 {
 		run.Findings = published.First // the gravest of all, where reconcile shows the first by submission
 	}
-	return say("%s", run.text(p.scope(workflow), published.names()))
+	text := run.text(p.scope(workflow), published.names())
+	if files := tables(s.files); s.fresh && len(files) > 0 {
+		checked, wait := s.checkFiles(files)
+		if wait != nil {
+			return *wait
+		}
+		text += "\n\nAttached files belong to no submission: they are checked against their VINs, not against a guideline.\n\n" + checked
+	}
+	return say("%s", text)
 }
 
 func (p reconcile) scope(workflow string) string {

@@ -20,7 +20,7 @@ const fewVINs = 3
 func (p schedule) next(s *scene) reply {
 	switch {
 	case len(p.vins) == 0 && len(p.submissions) == 0:
-		return say("Whose vehicles shall I check? Name a submission, such as \"check the vehicle schedule of submission S-1\", or give the VINs.")
+		return say("Whose vehicles shall I check? Name a submission, such as \"check the vehicle schedule of submission S-1\", attach a schedule (.xlsx or .csv), or give the VINs.")
 	case len(p.vins) == 0 && len(p.submissions) > 1:
 		return say("I check one submission's vehicles at a time. Which one: %s?", strings.Join(p.submissions, ", "))
 	case len(p.vins) > 0 && len(p.vins) <= fewVINs:

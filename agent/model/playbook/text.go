@@ -21,7 +21,8 @@ What I can do:
   "What percentage of extracted fields were edited by a human, per field per day, for June and July, for the Claims Intake workflow?"
 - **Extraction accuracy** by field and workflow, as a workbook and a picture: "How accurate was extraction by field and workflow in June and July?"
 - **Volumes and turn-around** of submissions, likewise: "Submission volumes and turn-around for this quarter"
-- **Check vehicles**: decode the vehicle schedule of a submission, or VINs that you name: "Check the vehicle schedule of submission S-1"
+- **Check vehicles**: decode the vehicle schedule of a submission, one that you attach (.xlsx, .csv), or VINs that you name:
+  "Check the vehicle schedule of submission S-1", "Check the attached schedule"
 - **Show a submission**: "Summarise submission S-1"
 - **List submissions** of a period, workflow or status: "List the submissions received this week"
 - **Chart** submissions, documents, extracted fields or edits by day, week or month: "Chart submissions per week by workflow for this quarter"
