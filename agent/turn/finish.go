@@ -28,7 +28,18 @@ func (e *cutError) Error() string { return "turn: cut short by " + e.cut.text }
 func (e *cutError) Unwrap() error { return e.cause }
 
 func cutShort(c cut) journal.Outcome {
-	return journal.Outcome{Status: journal.CutShort, Reason: c.reason, Message: "cut short by " + c.text, Hint: hintFor(c.reason)}
+	o := journal.Outcome{Status: journal.CutShort, Reason: c.reason, Message: "cut short by " + c.text, Hint: hintFor(c.reason)}
+	if b := c.blame; b != nil {
+		o.Class, o.Component, o.Fault, o.Step, o.Attempt = b.Class, b.Component, b.Fault, b.Step, b.Attempt
+	}
+	return o
+}
+
+// blamed is the cut of an error with the failure that made it.
+func (u *run) blamed(err *cutError) cut {
+	c, o := err.cut, u.failed(err.cause)
+	c.blame = &blame{Class: o.Class, Component: o.Component, Fault: o.Fault, Step: o.Step, Attempt: o.Attempt}
+	return c
 }
 
 func hintFor(reason string) string {

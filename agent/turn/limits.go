@@ -82,6 +82,16 @@ type cut struct {
 	reason string // as in journal.Outcome.Reason
 	text   string // for the model and the person
 	spent  bool   // nothing is left even for last words, and there is nothing yet that they could sum up
+	blame  *blame // nil for a limit, which is nobody's failure
+}
+
+// blame is the failure that cut a turn short.
+type blame struct {
+	Class     string `json:"class"`
+	Component string `json:"component"`
+	Fault     string `json:"fault"`
+	Step      int    `json:"step"`
+	Attempt   int    `json:"attempt"`
 }
 
 // spending says where spent tokens and money are summed.

@@ -210,7 +210,7 @@ func (u *run) loop(ctx context.Context) (journal.Outcome, error) {
 		if last != nil && len(calls) > 0 {
 			if err := u.toolStep(ctx, n, calls[0], len(calls) == 1); err != nil {
 				if c, ok := errors.AsType[*cutError](err); ok {
-					return u.finalize(ctx, c.cut)
+					return u.finalize(ctx, u.blamed(c))
 				}
 				return journal.Outcome{}, err
 			}
@@ -228,7 +228,7 @@ func (u *run) loop(ctx context.Context) (journal.Outcome, error) {
 		}
 		if err := u.modelStep(ctx, nil); err != nil {
 			if c, ok := errors.AsType[*cutError](err); ok {
-				return u.finalize(ctx, c.cut)
+				return u.finalize(ctx, u.blamed(c))
 			}
 			return journal.Outcome{}, err
 		}
@@ -238,17 +238,19 @@ func (u *run) loop(ctx context.Context) (journal.Outcome, error) {
 // answered is the outcome of a turn whose model asks for nothing more.
 func (u *run) answered(last *reply, n int) journal.Outcome {
 	var a asked
+	attempt := 0
 	for _, st := range u.script.steps {
 		if st.N == n {
+			attempt = st.Attempt
 			_ = json.Unmarshal(st.Request, &a) // written by this package; an unreadable one means no limit
 		}
 	}
 	switch {
 	case a.Final != "":
-		return cutShort(cut{reason: a.Final, text: reasonText(a.Final)})
+		return cutShort(cut{reason: a.Final, text: reasonText(a.Final), blame: a.Blame})
 	case last.Stop == model.Refused:
 		return journal.Outcome{
-			Status: journal.Failed, Class: string(model.Refusal), Fault: string(model.OfModel), Component: "model", Step: n,
+			Status: journal.Failed, Class: string(model.Refusal), Fault: string(model.OfModel), Component: "model", Step: n, Attempt: attempt,
 			Message: "the model declined to answer", Hint: "ask differently, or choose another model",
 		}
 	case last.Stop == model.MaxTokens:

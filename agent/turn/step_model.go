@@ -79,9 +79,9 @@ func (u *run) request(last *cut) (model.Request, asked, error) {
 		return model.Request{}, asked{}, journalFailure(err)
 	}
 	req := model.Request{System: u.system, Tools: u.list, MaxTokens: u.c.ReplyMax}
-	var final string
+	about := asked{}
 	if last != nil {
-		req.Tools, final = nil, last.reason
+		req.Tools, about.Final, about.Blame = nil, last.reason, last.blame
 		messages = add(messages, model.User, model.Block{Kind: model.Text, Text: "[Bordereau: this turn met " + last.text +
 			". You can call no more tools. Sum up what you found so far, what is missing and what to ask next. Give only figures that you have seen.]"})
 	}
@@ -89,10 +89,9 @@ func (u *run) request(last *cut) (model.Request, asked, error) {
 	budget := max(u.c.ContextMax-fixed, 1000) >> u.squeeze
 	messages, dropped := compact(messages, budget)
 	req.Messages = messages
-	return req, asked{
-		Messages: len(messages), Tools: len(req.Tools), Dropped: dropped, Final: final,
-		Estimate: tokens(len(req.System) + toolSize(req.Tools) + sizeOf(messages)),
-	}, nil
+	about.Messages, about.Tools, about.Dropped = len(messages), len(req.Tools), dropped
+	about.Estimate = tokens(len(req.System) + toolSize(req.Tools) + sizeOf(messages))
+	return req, about, nil
 }
 
 // attempt is one try of a model step: intent, stream, end.

@@ -64,23 +64,32 @@ func ReadTimeline(ctx context.Context, store *journal.Store, id string) (t Timel
 		return t, err
 	}
 	for _, m := range marks {
-		t.Lines = append(t.Lines, Line{At: m.At, Took: m.Took, Epoch: m.Epoch, Step: m.N, Kind: m.Kind, Note: m.Note})
 		if m.Took > 0 {
 			t.Waited[m.Kind] += m.Took.Seconds()
 		}
+	}
+	t.Lines = Lines(t.Turn, steps, attempts, marks)
+	return t, nil
+}
+
+// Lines puts what the journal holds of a turn into the order in which it happened.
+func Lines(t journal.Turn, steps []journal.Step, attempts []journal.Attempt, marks []journal.Mark) []Line {
+	var all []Line
+	for _, m := range marks {
+		all = append(all, Line{At: m.At, Took: m.Took, Epoch: m.Epoch, Step: m.N, Kind: m.Kind, Note: m.Note})
 	}
 	byN := map[int]journal.Step{}
 	for _, s := range steps {
 		byN[s.N] = s
 	}
 	for _, a := range attempts {
-		t.Lines = append(t.Lines, attemptLines(a, byN[a.N])...)
+		all = append(all, attemptLines(a, byN[a.N])...)
 	}
-	slices.SortStableFunc(t.Lines, func(a, b Line) int { return a.At.Compare(b.At) })
-	for i := range t.Lines {
-		t.Lines[i].Since = t.Lines[i].At.Sub(t.Turn.Created)
+	slices.SortStableFunc(all, func(a, b Line) int { return a.At.Compare(b.At) })
+	for i := range all {
+		all[i].Since = all[i].At.Sub(t.Created)
 	}
-	return t, nil
+	return all
 }
 
 func attemptLines(a journal.Attempt, s journal.Step) []Line {

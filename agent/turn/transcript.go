@@ -28,6 +28,7 @@ type asked struct {
 	Estimate int    `json:"estimated_tokens"`
 	Dropped  int    `json:"compacted,omitempty"` // results that compaction shortened
 	Final    string `json:"final,omitempty"`     // why this is the last call, without tools
+	Blame    *blame `json:"blame,omitempty"`     // the failure behind that, if one is
 }
 
 // called is the stored request of a tool step.

@@ -82,6 +82,9 @@ func printTimeline(t turn.Timeline, std stdio) {
 			fmt.Fprintf(std.Out, ", %s %s", f.name, f.text)
 		}
 	}
+	if o.Step > 0 {
+		fmt.Fprintf(std.Out, ", step %d, attempt %d", o.Step, o.Attempt)
+	}
 	fmt.Fprintln(std.Out)
 	if o.Message != "" {
 		fmt.Fprintf(std.Out, "%s; %s\n", o.Message, o.Hint)
