@@ -7,26 +7,26 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
 	"bordereau/governance/audit"
-	"bordereau/migrations"
+	"bordereau/migrations/storetest"
 )
 
-func open(t *testing.T) (*sql.DB, *audit.Log) {
-	t.Helper()
-	db, _, err := migrations.Open(t.Context(), filepath.Join(t.TempDir(), "g.db"), migrations.Governance)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
+// TestLog is what a log does, on each engine.
+func TestLog(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, map[string]func(*testing.T, storetest.Open){
+		"verify": verifyHolds, "attacks": verifyFinds, "replicas at once": chainUnderConcurrency, "caller leaves": recordSurvivesACallerThatLeaves,
+		"spent, list, export": spentListExport, "search": searchAndVerify, "search in windows": searchInWindows,
 	})
+}
+
+func open(t *testing.T, fresh storetest.Open) (*sql.DB, *audit.Log) {
+	t.Helper()
+	db := fresh(t)
 	return db, newLog(t, db)
 }
 
@@ -53,9 +53,9 @@ func fill(t *testing.T, log *audit.Log, org string, n int) {
 	}
 }
 
-func TestVerifyHolds(t *testing.T) {
-	t.Parallel()
-	db, log := open(t)
+func verifyHolds(t *testing.T, fresh storetest.Open) {
+	t.Helper()
+	db, log := open(t, fresh)
 	fill(t, log, "acme", 5)
 	fill(t, log, "globex", 2)
 	v, err := audit.Verify(t.Context(), db, "acme", "")
@@ -74,8 +74,8 @@ func TestVerifyHolds(t *testing.T) {
 	}
 }
 
-func TestVerifyFinds(t *testing.T) {
-	t.Parallel()
+func verifyFinds(t *testing.T, fresh storetest.Open) {
+	t.Helper()
 	for name, attack := range map[string]string{
 		"changed":           `UPDATE audit_events SET sql_asked = 'SELECT 2' WHERE org = 'acme' AND seq = 4`,
 		"a number changed":  `UPDATE audit_events SET row_count = 5 WHERE org = 'acme' AND seq = 4`,
@@ -91,7 +91,7 @@ func TestVerifyFinds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			db, log := open(t)
+			db, log := open(t, fresh)
 			fill(t, log, "acme", 5)
 			fill(t, log, "globex", 5)
 			if _, err := db.ExecContext(t.Context(), attack); err != nil {
@@ -105,9 +105,9 @@ func TestVerifyFinds(t *testing.T) {
 	}
 }
 
-func TestChainUnderConcurrency(t *testing.T) {
-	t.Parallel()
-	db, log := open(t)
+func chainUnderConcurrency(t *testing.T, fresh storetest.Open) {
+	t.Helper()
+	db, log := open(t, fresh)
 	other := newLog(t, db) // a second replica
 	var all sync.WaitGroup
 	for i := range 8 {
@@ -129,9 +129,9 @@ func TestChainUnderConcurrency(t *testing.T) {
 	}
 }
 
-func TestRecordSurvivesACallerThatLeaves(t *testing.T) {
-	t.Parallel()
-	db, log := open(t)
+func recordSurvivesACallerThatLeaves(t *testing.T, fresh storetest.Open) {
+	t.Helper()
+	db, log := open(t, fresh)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := log.Outcome(ctx, audit.Entry{Org: "acme", AuditID: "x", SQLAsked: "bad \xff \x00 text"}); err != nil {
@@ -142,9 +142,9 @@ func TestRecordSurvivesACallerThatLeaves(t *testing.T) {
 	}
 }
 
-func TestSpentListExport(t *testing.T) {
-	t.Parallel()
-	db, log := open(t)
+func spentListExport(t *testing.T, fresh storetest.Open) {
+	t.Helper()
+	db, log := open(t, fresh)
 	fill(t, log, "acme", 3)
 	s, err := log.Spent(t.Context(), audit.Scope{Org: "acme", Turn: "t1", Subject: "ann", Window: 24 * time.Hour})
 	want := audit.Use{Queries: 3, Run: 6 * time.Millisecond, Bytes: 30}

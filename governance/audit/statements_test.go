@@ -13,6 +13,7 @@ import (
 
 	"bordereau/governance/audit"
 	"bordereau/migrations"
+	"bordereau/migrations/storetest"
 )
 
 // ask records one statement of the sample below.
@@ -131,9 +132,9 @@ func searches(t *testing.T, log *audit.Log, org string) {
 	}
 }
 
-func TestSearch(t *testing.T) {
-	t.Parallel()
-	db, log := open(t)
+func searchAndVerify(t *testing.T, fresh storetest.Open) {
+	t.Helper()
+	db, log := open(t, fresh)
 	searches(t, log, "acme")
 	if v, err := audit.Verify(t.Context(), db, "acme", ""); err != nil || v.Entries != 9 {
 		t.Errorf("%+v %v", v, err)
@@ -154,7 +155,7 @@ func flood(ctx context.Context, db *sql.DB, n int) error {
 	for _, text := range []string{
 		`INSERT INTO audit_events (org, seq, audit_id, event, at_us, subject, role, via, conversation, turn, epoch, sandbox, request_key, sql_asked, sql_run,
  decision, rule, relations, columns, profile, generation, sha256, row_count, byte_count, truncated, queue_us, run_us, outcome, prev_hash, hash)
- WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1)
+ WITH RECURSIVE n (i) AS (SELECT CAST(1 AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < $1)
  SELECT 'acme', i, 'q' || i, 'outcome', 1000000 * i, 'person' || (i % 40), 'underwriter', 'chat', 'c' || (i / 50), 't' || (i / 10), 1, '', '',
  'SELECT workflow, count(*) AS n FROM submissions WHERE received_at >= DATE ''2026-11-01'' AND insured_name LIKE ''%number ' || i || '%'' GROUP BY workflow ORDER BY n DESC',
  'SELECT workflow, count(*) AS n FROM submissions GROUP BY workflow LIMIT 1000', CASE WHEN i % 20 = 0 THEN 'refused' ELSE 'allowed' END,
@@ -205,9 +206,9 @@ func BenchmarkSearch(b *testing.B) {
 }
 
 // A search that finds nothing goes through its windows to the end and no further.
-func TestSearchInWindows(t *testing.T) {
-	t.Parallel()
-	db, log := open(t)
+func searchInWindows(t *testing.T, fresh storetest.Open) {
+	t.Helper()
+	db, log := open(t, fresh)
 	if err := flood(t.Context(), db, 25_000); err != nil {
 		t.Fatal(err)
 	}
