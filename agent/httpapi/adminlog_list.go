@@ -34,7 +34,7 @@ func (a *API) listAdminLog(c *gin.Context) error {
 	if text := c.Query("limit"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > maxLogPage {
-			return invalid("limit is no number from 1 to 500", "")
+			return invalid("limit is no number from 1 to 500", "leave it out, or send one")
 		}
 		limit = n
 	}

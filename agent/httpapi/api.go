@@ -251,7 +251,7 @@ func (a *API) recover(c *gin.Context) {
 		}
 		a.c.Log.ErrorContext(c.Request.Context(), "handler panicked", slog.Any("panic", v), slog.String("request_id", c.GetString(requestKey)), slog.String("stack", string(debug.Stack())))
 		if !c.Writer.Written() {
-			a.write(c, &Error{Status: http.StatusInternalServerError, Code: Internal, Message: "internal error"})
+			a.write(c, &Error{Status: http.StatusInternalServerError, Code: Internal, Message: "internal error", Hint: "the log has the details under the request id"})
 		}
 		c.Abort()
 	}()

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/gin-gonic/gin"
@@ -53,4 +54,18 @@ func (a *API) conversation(c *gin.Context, id string, write bool) (journal.Conve
 		return journal.Conversation{}, notFound("conversation")
 	}
 	return conv, nil
+}
+
+// writable finds out whether a person may write into a conversation, before anything that she sent is kept. isNew: there is none of that
+// id, whoever's, and it is made for her.
+func (a *API) writable(c *gin.Context, id string) (isNew bool, err error) {
+	_, err = a.conversation(c, id, true)
+	if !errors.Is(err, journal.ErrNotFound) {
+		return false, err
+	}
+	taken, err := a.c.Conversations.ConversationTaken(c.Request.Context(), id)
+	if err == nil && taken {
+		err = notFound("conversation") // another organisation's
+	}
+	return err == nil, err
 }

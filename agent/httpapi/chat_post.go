@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
@@ -59,10 +58,7 @@ func (a *API) postChat(c *gin.Context) error {
 		return invalid(fmt.Sprintf("there is no model %q here", r.Model), "the models are "+strings.Join(a.c.Models.Names(), ", "))
 	}
 	o := owner(c)
-	switch _, err := a.conversation(c, r.ID, true); {
-	case err == nil:
-	case errors.Is(err, journal.ErrNotFound): // made with the message
-	default:
+	if _, err := a.writable(c, r.ID); err != nil { // a new one is made with the message
 		return err
 	}
 	content, files, err := m.content()

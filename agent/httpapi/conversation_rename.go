@@ -18,7 +18,7 @@ func (a *API) renameConversation(c *gin.Context) error {
 		return err
 	}
 	if strings.TrimSpace(r.Title) == "" {
-		return invalid("the title is empty", "")
+		return invalid("the title is empty", "send some words")
 	}
 	conv, err := a.conversation(c, c.Param("id"), true)
 	if err != nil {

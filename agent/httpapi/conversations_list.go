@@ -42,7 +42,7 @@ func (a *API) listConversations(c *gin.Context) error {
 		}
 		o.Person = ""
 	default:
-		return invalid("of is neither me nor all", "")
+		return invalid("of is neither me nor all", "leave it out for one's own")
 	}
 	all, err := a.c.Conversations.Conversations(c.Request.Context(), o, p)
 	if err != nil {

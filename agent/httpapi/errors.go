@@ -67,6 +67,9 @@ func notFound(what string) *Error {
 	return &Error{Status: http.StatusNotFound, Code: NotFound, Message: "there is no such " + what, Hint: "the id may be wrong, or it may belong to somebody else"}
 }
 
+// seeDescription is the hint of a request whose form is wrong.
+const seeDescription = "GET /openapi.json describes it"
+
 // typed maps what the parts below say to what a client sees. This is the one place where that is decided.
 func typed(err error) *Error {
 	var e *Error
@@ -83,7 +86,7 @@ func typed(err error) *Error {
 	case errors.Is(err, journal.ErrTooLarge):
 		return &Error{Status: http.StatusRequestEntityTooLarge, Code: TooLarge, Message: fmt.Sprintf("the message has more than %d bytes", journal.MaxMessage), Hint: "upload long texts as a file", cause: err}
 	case errors.Is(err, journal.ErrInvalid):
-		return &Error{Status: http.StatusBadRequest, Code: Invalid, Message: trim(err, journal.ErrInvalid), cause: err}
+		return &Error{Status: http.StatusBadRequest, Code: Invalid, Message: trim(err, journal.ErrInvalid), Hint: seeDescription, cause: err}
 	case errors.Is(err, journal.ErrBusy):
 		return &Error{Status: http.StatusConflict, Code: Invalid, Message: "the conversation has a running turn", Hint: "wait for its end, or stop it", Retryable: true, cause: err}
 	case errors.Is(err, journal.ErrConflict):
@@ -122,9 +125,9 @@ func typedIdentity(err error) *Error {
 	case errors.As(err, &limited):
 		return &Error{Status: http.StatusTooManyRequests, Code: RateLimited, Message: "too many sign-ins failed", Hint: "wait some minutes", Retryable: true, retryAfter: limited.RetryAfter, cause: err}
 	case errors.As(err, &weak):
-		return &Error{Status: http.StatusUnprocessableEntity, Code: Invalid, Field: "password", Message: "the password is refused: " + weak.Why, cause: err}
+		return &Error{Status: http.StatusUnprocessableEntity, Code: Invalid, Field: "password", Message: "the password is refused: " + weak.Why, Hint: "choose another one", cause: err}
 	case errors.As(err, &field):
-		return &Error{Status: http.StatusUnprocessableEntity, Code: Invalid, Field: field.Field, Message: field.Why, cause: err}
+		return &Error{Status: http.StatusUnprocessableEntity, Code: Invalid, Field: field.Field, Message: field.Why, Hint: "change it and send it again", cause: err}
 	case errors.As(err, &choice):
 		e := &Error{Status: http.StatusConflict, Code: Invalid, Field: "organisation", Message: "the address and the password fit several organisations", Hint: "send one of them as organisation", cause: err}
 		for _, o := range choice.Organisations {
@@ -144,9 +147,9 @@ func typedIdentity(err error) *Error {
 	case errors.Is(err, identity.ErrNotFound):
 		return &Error{Status: http.StatusNotFound, Code: NotFound, Message: "there is no such person, key or session", Hint: "the list may have changed", cause: err}
 	case errors.Is(err, identity.ErrConflict):
-		return &Error{Status: http.StatusConflict, Code: Invalid, Message: trim(err, identity.ErrConflict), cause: err}
+		return &Error{Status: http.StatusConflict, Code: Invalid, Message: trim(err, identity.ErrConflict), Hint: "look at what is there, and choose something else", cause: err}
 	case errors.Is(err, identity.ErrInvalid):
-		return &Error{Status: http.StatusUnprocessableEntity, Code: Invalid, Message: trim(err, identity.ErrInvalid), cause: err}
+		return &Error{Status: http.StatusUnprocessableEntity, Code: Invalid, Message: trim(err, identity.ErrInvalid), Hint: seeDescription, cause: err}
 	}
 	return nil
 }
@@ -164,7 +167,7 @@ func typedFile(err error) *Error {
 	case errors.Is(err, artifact.ErrConflict):
 		return &Error{Status: http.StatusConflict, Code: Invalid, Message: "the conversation has another file of that name", Hint: "give it another name", cause: err}
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, context.Canceled):
-		return &Error{Status: http.StatusBadRequest, Code: Invalid, Message: "the request ended early", Retryable: true, cause: err}
+		return &Error{Status: http.StatusBadRequest, Code: Invalid, Message: "the request ended early", Hint: "send it again", Retryable: true, cause: err}
 	case errors.Is(err, context.DeadlineExceeded):
 		return &Error{Status: http.StatusServiceUnavailable, Code: Unavailable, Message: "it took too long", Hint: "try again", Retryable: true, cause: err}
 	}
@@ -220,7 +223,7 @@ func readJSON(c *gin.Context, v any, loose bool) error {
 	case errors.Is(err, io.EOF):
 		return invalid("the body is empty", "send JSON")
 	default:
-		return invalid("the body is no JSON of the expected form: "+oneLine(err.Error()), "GET /openapi.json describes it")
+		return invalid("the body is no JSON of the expected form: "+oneLine(err.Error()), seeDescription)
 	}
 	if dec.More() {
 		return invalid("the body holds more than one JSON value", "send one")

@@ -76,7 +76,7 @@ func (g *Guard) Wrap(a Access, next http.Handler) http.Handler {
 // admit says who asks, or why she may not.
 func (g *Guard) admit(r *http.Request, a Access) (identity.Principal, error) {
 	if !a.Stated() {
-		return identity.Principal{}, &Error{Status: http.StatusForbidden, Code: Denied, Message: "nobody may do that"}
+		return identity.Principal{}, &Error{Status: http.StatusForbidden, Code: Denied, Message: "nobody may do that", Hint: "ask whoever runs the system"}
 	}
 	key, byKey := apiKey(r)
 	if !byKey {

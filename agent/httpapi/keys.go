@@ -92,7 +92,7 @@ func (a *API) createKey(c *gin.Context) error {
 		return err
 	}
 	field := func(name, why string) error {
-		return &Error{Status: http.StatusUnprocessableEntity, Code: Invalid, Field: name, Message: why}
+		return &Error{Status: http.StatusUnprocessableEntity, Code: Invalid, Field: name, Message: why, Hint: "change it and send it again"}
 	}
 	switch {
 	case n.Label == "":

@@ -86,7 +86,7 @@ func TestOpenAPISchemas(t *testing.T) {
 	types := map[string]any{
 		"ErrorBody": ErrorBody{}, "Error": Error{}, "ChatRequest": ChatRequest{}, "UIMessage": UIMessage{}, "UIPart": UIPart{}, "Stopped": Stopped{}, "ActiveTurn": ActiveTurn{}, "Activity": Activity{},
 		"Conversation": Conversation{}, "ConversationList": ConversationList{}, "NewConversation": NewConversation{}, "Rename": Rename{},
-		"Message": Message{}, "MessageList": MessageList{}, "Turn": Turn{}, "Outcome": journal.Outcome{}, "TurnList": TurnList{}, "Step": Step{}, "Mark": Mark{},
+		"Message": Message{}, "MessageList": MessageList{}, "Turn": Turn{}, "Outcome": journal.Outcome{}, "TurnList": TurnList{}, "Step": Step{}, "Line": Line{},
 		"TurnDetail": TurnDetail{}, "ModelUsage": model.Usage{}, "Charge": Charge{}, "Usage": Usage{}, "Artifact": Artifact{}, "ArtifactList": ArtifactList{},
 		"Destination": Destination{}, "Member": Member{}, "Schedule": Schedule{}, "ScheduleDraft": ScheduleDraft{}, "ScheduleList": ScheduleList{}, "ScheduleTimes": ScheduleTimes{},
 		"SchedulePreview": SchedulePreview{}, "ScheduleRun": ScheduleRun{}, "ScheduleRunList": ScheduleRunList{}, "Delivery": Delivery{}, "DeliveryAttempt": DeliveryAttempt{},

@@ -18,7 +18,7 @@ func page(c *gin.Context) (journal.Page, error) {
 	if text := c.Query("limit"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > maxPage {
-			return p, invalid("limit is no number from 1 to 200", "")
+			return p, invalid("limit is no number from 1 to 200", "leave it out, or send one")
 		}
 		p.Limit = n
 	}

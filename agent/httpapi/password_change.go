@@ -22,7 +22,7 @@ func (a *API) changePassword(c *gin.Context) error {
 	}
 	err := a.c.SignIn.ChangePassword(c.Request.Context(), principal(c), r.Old, r.Password)
 	if errors.Is(err, identity.ErrCredentials) {
-		return &Error{Status: http.StatusUnprocessableEntity, Code: Invalid, Field: "old", Message: "the old password is wrong", cause: err}
+		return &Error{Status: http.StatusUnprocessableEntity, Code: Invalid, Field: "old", Message: "the old password is wrong", Hint: "type it again, or ask an administrator for a link", cause: err}
 	}
 	if err != nil {
 		return err

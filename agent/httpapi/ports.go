@@ -65,6 +65,7 @@ type OIDC interface {
 type Conversations interface {
 	Post(ctx context.Context, p journal.Post) (journal.Posted, error)
 	CreateConversation(ctx context.Context, o journal.Owner, id, title string) (journal.Conversation, error)
+	ConversationTaken(ctx context.Context, id string) (bool, error)
 	Conversation(ctx context.Context, o journal.Owner, id string) (journal.Conversation, error)
 	Conversations(ctx context.Context, o journal.Owner, p journal.Page) ([]journal.Conversation, error)
 	RenameConversation(ctx context.Context, o journal.Owner, id, title string) error
@@ -77,13 +78,19 @@ type Delivered interface {
 	Artifact(ctx context.Context, o journal.Owner, id string) (journal.Artifact, error)
 }
 
+// History tells what a turn did, step by step and try by try.
+type History interface {
+	Steps(ctx context.Context, o journal.Owner, turn string) ([]journal.Step, error)
+	Attempts(ctx context.Context, o journal.Owner, turn string) ([]journal.Attempt, error)
+	Marks(ctx context.Context, o journal.Owner, turn string) ([]journal.Mark, error)
+	Charges(ctx context.Context, o journal.Owner, turn string) ([]journal.Charge, error)
+}
+
 // Turns keeps turns, their steps and what they delivered.
 type Turns interface {
 	Turn(ctx context.Context, o journal.Owner, id string) (journal.Turn, error)
 	Turns(ctx context.Context, o journal.Owner, conversation string, p journal.Page) ([]journal.Turn, error)
-	Steps(ctx context.Context, o journal.Owner, turn string) ([]journal.Step, error)
-	Marks(ctx context.Context, o journal.Owner, turn string) ([]journal.Mark, error)
-	Charges(ctx context.Context, o journal.Owner, turn string) ([]journal.Charge, error)
+	History
 	SpentBy(ctx context.Context, f journal.SpentFilter) ([]journal.SpentGroup, error)
 	Delivered
 	Ahead(ctx context.Context, t journal.Turn) (int, error)

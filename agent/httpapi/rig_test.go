@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -31,6 +32,8 @@ import (
 type rig struct {
 	t       *testing.T
 	server  *httptest.Server
+	db      *sql.DB
+	folder  string // of the files
 	store   *journal.Store
 	files   *artifact.Store
 	people  *identity.Directory
@@ -48,6 +51,7 @@ type scripted struct {
 
 	mu        sync.Mutex
 	script    func(p *pen)
+	held      bool // turns stay queued
 	cancelled map[string]chan struct{}
 	wg        sync.WaitGroup
 }
@@ -60,7 +64,19 @@ type pen struct {
 	all    []json.RawMessage
 }
 
+func (s *scripted) hold(held bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held = held
+}
+
 func (s *scripted) Wake() {
+	s.mu.Lock()
+	held := s.held
+	s.mu.Unlock()
+	if held {
+		return
+	}
 	t, err := s.store.Claim(context.Background(), "test")
 	if err != nil {
 		return
@@ -137,14 +153,14 @@ func newRig(t *testing.T, change func(*Config)) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	r := &rig{t: t, keys: map[string]string{}, persons: map[string]string{}, buffer: stream.NewMemory(stream.MemoryConfig{})}
+	r := &rig{t: t, db: db, folder: t.TempDir(), keys: map[string]string{}, persons: map[string]string{}, buffer: stream.NewMemory(stream.MemoryConfig{})}
 	if r.store, err = journal.Open(journal.Config{DB: db, Dialect: dialect, NewID: uuid.NewString}); err != nil {
 		t.Fatal(err)
 	}
 	if r.people, err = identity.New(identity.Config{DB: db, Cost: identity.Cost{MemoryKiB: 64, Passes: 1, Threads: 1}}); err != nil {
 		t.Fatal(err)
 	}
-	if r.files, err = artifact.OpenFolder(t.TempDir()); err != nil {
+	if r.files, err = artifact.OpenFolder(r.folder); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = r.files.Close() })
@@ -271,7 +287,7 @@ func (r *rig) fails(q request, status int, code Code) *Error {
 	r.t.Helper()
 	var body ErrorBody
 	r.get(q, status, &body)
-	if body.Error == nil || body.Error.Code != code || body.Error.Message == "" || body.Error.RequestID == "" {
+	if body.Error == nil || body.Error.Code != code || body.Error.Message == "" || body.Error.Hint == "" || body.Error.RequestID == "" {
 		r.t.Errorf("%s %s: %+v, want code %s", q.method, q.path, body.Error, code)
 	}
 	return body.Error

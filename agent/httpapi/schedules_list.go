@@ -22,7 +22,7 @@ func (a *API) listSchedules(c *gin.Context) error {
 	person := p.Person
 	if c.Query("of") == "all" {
 		if !slices.Contains([]string{identity.Auditor, identity.Admin}, p.Role) {
-			return &Error{Status: http.StatusForbidden, Code: Denied, Message: "only auditors and administrators see the schedules of others"}
+			return &Error{Status: http.StatusForbidden, Code: Denied, Message: "only auditors and administrators see the schedules of others", Hint: "leave of out for one's own"}
 		}
 		person = ""
 	}

@@ -35,9 +35,9 @@ func (a *API) createSession(c *gin.Context) error {
 	}
 	switch {
 	case n.Email == "":
-		return &Error{Status: http.StatusUnprocessableEntity, Code: Invalid, Field: "email", Message: "the e-mail address is missing"}
+		return &Error{Status: http.StatusUnprocessableEntity, Code: Invalid, Field: "email", Message: "the e-mail address is missing", Hint: "send it as email"}
 	case n.Password == "":
-		return &Error{Status: http.StatusUnprocessableEntity, Code: Invalid, Field: "password", Message: "the password is missing"}
+		return &Error{Status: http.StatusUnprocessableEntity, Code: Invalid, Field: "password", Message: "the password is missing", Hint: "send it as password"}
 	}
 	in, err := a.c.SignIn.SignIn(c.Request.Context(), identity.Credentials{
 		Email: n.Email, Password: n.Password, Organisation: n.Organisation, Visit: a.c.Guard.visit(c.Request),

@@ -8,6 +8,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"bordereau/agent/journal"
+	"bordereau/agent/turn"
 )
 
 // Step is one side effect of a turn.
@@ -25,21 +26,27 @@ type Step struct {
 	Ended      *time.Time      `json:"ended,omitempty"`
 }
 
-// Mark is one line of a turn's timeline.
-type Mark struct {
-	At    time.Time `json:"at"`
-	Step  int       `json:"step,omitempty"` // 0 outside steps
-	Epoch int64     `json:"epoch"`
-	Kind  string    `json:"kind"`
-	Took  float64   `json:"took_ms"`
-	Note  string    `json:"note,omitempty"`
+// Line is one line of a turn's timeline: a wait, an attempt of a step, or a moment.
+type Line struct {
+	At      time.Time `json:"at"`
+	Since   float64   `json:"since_ms"` // since the message was accepted
+	Took    float64   `json:"took_ms"`
+	Epoch   int64     `json:"epoch"`
+	Step    int       `json:"step,omitempty"` // 0 outside steps
+	Attempt int       `json:"attempt,omitempty"`
+	Kind    string    `json:"kind"`
+	Name    string    `json:"name,omitempty"`
+	State   string    `json:"state,omitempty"`
+	Class   string    `json:"class,omitempty"`
+	Fault   string    `json:"fault,omitempty"` // of a failed attempt: infrastructure or model
+	Note    string    `json:"note,omitempty"`
 }
 
 // TurnDetail is a turn with its steps and its timeline. Requests and results come with ?full=true.
 type TurnDetail struct {
 	Turn     Turn   `json:"turn"`
 	Steps    []Step `json:"steps"`
-	Timeline []Mark `json:"timeline"`
+	Timeline []Line `json:"timeline"`
 }
 
 // turnFor finds a turn whose conversation the person may read.
@@ -63,12 +70,17 @@ func (a *API) getTurn(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	attempts, err := a.c.Turns.Attempts(c.Request.Context(), owner(c), t.ID)
+	if err != nil {
+		return err
+	}
 	marks, err := a.c.Turns.Marks(c.Request.Context(), owner(c), t.ID)
 	if err != nil {
 		return err
 	}
+	lines := turn.Lines(t, steps, attempts, marks)
 	full := c.Query("full") == "true"
-	detail := TurnDetail{Turn: turnOf(t), Steps: make([]Step, 0, len(steps)), Timeline: make([]Mark, 0, len(marks))}
+	detail := TurnDetail{Turn: turnOf(t), Steps: make([]Step, 0, len(steps)), Timeline: make([]Line, 0, len(lines))}
 	for _, s := range steps {
 		step := Step{
 			N: s.N, Kind: string(s.Kind), Name: s.Name, State: string(s.State), Epoch: s.Epoch, Attempt: s.Attempt,
@@ -79,9 +91,14 @@ func (a *API) getTurn(c *gin.Context) error {
 		}
 		detail.Steps = append(detail.Steps, step)
 	}
-	for _, m := range marks {
-		detail.Timeline = append(detail.Timeline, Mark{At: m.At, Step: m.N, Epoch: m.Epoch, Kind: m.Kind, Took: float64(m.Took) / float64(time.Millisecond), Note: m.Note})
+	for _, l := range lines {
+		detail.Timeline = append(detail.Timeline, Line{
+			At: l.At, Since: millis(l.Since), Took: millis(l.Took), Epoch: l.Epoch, Step: l.Step, Attempt: l.Attempt, Kind: l.Kind, Name: l.Name,
+			State: l.State, Class: l.Class, Fault: l.Fault, Note: l.Note,
+		})
 	}
 	c.JSON(http.StatusOK, detail)
 	return nil
 }
+
+func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -51,9 +51,8 @@ func (a *API) createUpload(c *gin.Context) error {
 		return artifact.ErrTooLarge
 	}
 	o, id := owner(c), c.Param("id")
-	_, err = a.conversation(c, id, true)
-	missing := errors.Is(err, journal.ErrNotFound)
-	if err != nil && !missing {
+	isNew, err := a.writable(c, id)
+	if err != nil {
 		return err
 	}
 	// The content is kept and looked at first: a file that is refused changes nothing.
@@ -61,7 +60,7 @@ func (a *API) createUpload(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	if missing {
+	if isNew {
 		// A file may come before the first message; the conversation is made for it.
 		if _, err := a.c.Conversations.CreateConversation(c.Request.Context(), o, id, name); err != nil {
 			if errors.Is(err, journal.ErrConflict) {

@@ -1,8 +1,6 @@
 package httpapi
 
 import (
-	"archive/zip"
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -42,22 +40,11 @@ func TestUploads(t *testing.T) {
 func TestUploadZipBomb(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	w, err := z.Create("zeros")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.CopyN(w, zeros{}, 100<<20); err != nil {
-		t.Fatal(err)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	r.fails(request{who: me, method: "POST", path: "/api/conversations/c-1/uploads?name=bomb.xlsx", body: b.Bytes()}, 422, Invalid)
+	b := bomb(t)
+	r.fails(request{who: me, method: "POST", path: "/api/conversations/c-1/uploads?name=bomb.xlsx", body: b}, 422, Invalid)
 	r.fails(request{who: me, method: "GET", path: "/api/conversations/c-1"}, 404, NotFound)
 	data := map[string]any{"id": "c-1", "message": map[string]any{"id": "m", "role": "user", "parts": []map[string]any{
-		{"type": "text", "text": "read"}, {"type": "file", "filename": "bomb.zip", "url": "data:application/zip;base64," + base64.StdEncoding.EncodeToString(b.Bytes())},
+		{"type": "text", "text": "read"}, {"type": "file", "filename": "bomb.zip", "url": "data:application/zip;base64," + base64.StdEncoding.EncodeToString(b)},
 	}}}
 	r.fails(request{who: me, method: "POST", path: "/api/chat", body: data}, 422, Invalid)
 	r.fails(request{who: me, method: "GET", path: "/api/conversations/c-1"}, 404, NotFound)

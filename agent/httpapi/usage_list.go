@@ -46,7 +46,7 @@ func (a *API) listUsage(c *gin.Context) error {
 	}
 	if text := c.Query("limit"); text != "" {
 		if f.Limit, err = strconv.Atoi(text); err != nil || f.Limit < 1 || f.Limit > 1000 {
-			return invalid("limit is no number from 1 to 1000", "")
+			return invalid("limit is no number from 1 to 1000", "leave it out, or send one")
 		}
 	}
 	groups, err := a.c.Turns.SpentBy(c.Request.Context(), f)

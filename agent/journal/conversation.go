@@ -50,6 +50,14 @@ func scanConversation(r scanner) (c Conversation, err error) {
 	return c, missing(err)
 }
 
+// ConversationTaken tells whether any organisation has a conversation of that id. It is for deciding whether one can be made, and never
+// for telling anybody.
+func (s *Store) ConversationTaken(ctx context.Context, id string) (bool, error) {
+	var n int
+	err := s.db.QueryRowContext(ctx, `SELECT count(*) FROM conversations WHERE id = $1`, id).Scan(&n)
+	return n > 0, err
+}
+
 // CreateConversation makes an empty conversation of o.Person. id may be "" for a new one; an id that is taken is ErrConflict.
 func (s *Store) CreateConversation(ctx context.Context, o Owner, id, title string) (c Conversation, err error) {
 	if id == "" {
