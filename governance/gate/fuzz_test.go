@@ -97,6 +97,14 @@ var positions = []string{
 	`SELECT date_part({S}, received_at) FROM submissions`, `SELECT ${I}`, `SELECT :{I}`, `SELECT unnest([1], {I} := true)`, `SELECT * FROM range(1) AS {I}({I})`,
 	`SELECT 1 ORDER BY {I}`, `SELECT status FROM submissions GROUP BY {I}`, `SELECT * FROM (VALUES (1)) AS {I}({I})`, `SELECT * FROM submissions TABLESAMPLE {I}(10%)`,
 	`SELECT * FROM submissions AT ({I} => 1)`, `SELECT 1 AS {I} UNION BY NAME SELECT 2 AS {I}`, `SELECT count(*) FILTER (WHERE {I}) FROM submissions`, `SELECT /* {C} */ 1 -- {C}`,
+	`TABLE {I}`, `FROM {I}`, `SUMMARIZE {I}`, `DESCRIBE {I}`, `SELECT * FROM {I}.submissions`, `SELECT * FROM main.{I}`, `SELECT s.{I}.{I} FROM submissions s`, `SELECT *, {I} FROM submissions`,
+	`WITH RECURSIVE {I}({I}) AS (SELECT 1 UNION ALL SELECT {I} + 1 FROM {I} WHERE {I} < 3) SELECT * FROM {I}`, `SELECT {I} FROM (SELECT 1 AS {I})`,
+	`SELECT row_number() OVER (PARTITION BY {I} ORDER BY {I}) FROM submissions`, `SELECT status FROM submissions QUALIFY row_number() OVER (ORDER BY {I}) = 1`,
+	`SELECT * FROM submissions a ASOF JOIN submissions b ON a.received_at >= b.{I}`, `SELECT * FROM submissions a, LATERAL (SELECT a.{I} AS {I}) AS {I}`,
+	`SELECT * FROM submissions POSITIONAL JOIN {I}`, `SELECT 1::{I}`, `SELECT TRY_CAST(1 AS {I})`, `SELECT CAST('a' AS ENUM({S}))`, `SELECT EXTRACT({I} FROM received_at) FROM submissions`,
+	`SELECT received_at AT TIME ZONE {S} FROM submissions`, `SELECT status FROM submissions GROUP BY GROUPING SETS (({I}), ())`, `SELECT status SIMILAR TO {S} FROM submissions`,
+	`SELECT to_json(submissions) ->> {S} FROM submissions`, `UNPIVOT submissions ON status, workflow INTO NAME {I} VALUE {I}`, `SELECT list(status ORDER BY {I}) FROM submissions`,
+	`SELECT 1 LIMIT {I}`, `SELECT * FROM unnest([1]) WITH ORDINALITY AS {I}({I})`, `SELECT COLUMNS(* EXCLUDE ({I})) FROM submissions`, `SELECT 1 EXCEPT SELECT {I} FROM submissions`,
 }
 
 // FuzzIdentifier puts one name into every place where a name may stand.

@@ -193,6 +193,50 @@ func TestRowsColumnsAndBudgets(t *testing.T) {
 	}
 }
 
+// Each of the three budgets refuses by itself, in queries, seconds or bytes, names itself and what to do, and is on record.
+func TestBudgetsRefuse(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{"acme/standard": ducktest.Generation(t, "acme", true, 30), "globex/standard": ducktest.Generation(t, "globex", true, 5)}
+	const ample = "{queries: 1000, seconds: 1000, bytes: 1GiB}"
+	for name, c := range map[string]struct{ turn, person, organisation string }{
+		"turn": {"{queries: 2, seconds: 1000, bytes: 1GiB}", ample, ample}, "turn in bytes": {"{queries: 1000, seconds: 1000, bytes: 10}", ample, ample},
+		"person": {ample, "{queries: 2, seconds: 1000, bytes: 1GiB}", ample}, "person in bytes": {ample, "{queries: 1000, seconds: 1000, bytes: 10}", ample},
+		"organisation": {ample, ample, "{queries: 2, seconds: 1000, bytes: 1GiB}"}, "organisation in bytes": {ample, ample, "{queries: 1000, seconds: 1000, bytes: 10}"},
+	} {
+		text, _, _ := strings.Cut(unbudgeted, "budgets:")
+		h := newHouse(t, files, options{policy: fmt.Sprintf("%sbudgets: {turn: %s, person: %s, organisation: %s}\n", text, c.turn, c.person, c.organisation)})
+		ask := func(org, person, turn string) error {
+			p := asker(org, "underwriter")
+			p.Subject, p.Turn = person, turn
+			_, err := h.Query(t.Context(), p, gate.Request{SQL: "SELECT workflow, status FROM submissions"}, &table{})
+			return err
+		}
+		for range 2 {
+			if err := ask("acme", "ann", "t1"); err != nil && !strings.HasSuffix(name, "bytes") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		scope, _, _ := strings.Cut(name, " ")
+		var f *fault.Error
+		if err := ask("acme", "ann", "t1"); !errors.As(err, &f) || f.Code != fault.RateLimited || f.Rule != "budget_"+scope || f.Hint == "" || f.AuditID == "" {
+			t.Errorf("%s: %+v", name, f)
+			continue
+		}
+		list, err := h.log.List(t.Context(), audit.Filter{Org: "acme", AuditID: f.AuditID, Event: audit.Outcome})
+		if err != nil || len(list) != 1 || list[0].Decision != audit.Refused || list[0].Rule != f.Rule {
+			t.Errorf("%s: recorded %+v %v", name, list, err)
+		}
+		// It binds whoever shares it, and nobody else.
+		for other, binds := range map[[3]string]bool{
+			{"acme", "ann", "t2"}: scope != "turn", {"acme", "bob", "t3"}: scope == "organisation", {"globex", "ann", "t2"}: false,
+		} {
+			if err := ask(other[0], other[1], other[2]); (err != nil) != binds {
+				t.Errorf("%s, for %v: %v", name, other, err)
+			}
+		}
+	}
+}
+
 func TestBadRowFilters(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, nil, options{})
