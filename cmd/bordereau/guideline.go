@@ -16,7 +16,7 @@ const guidelineUsage = `Usage:
   bordereau guideline list                       the guidelines that come with the program
   bordereau guideline show ID[@VERSION]          one of them, rule by rule
   bordereau guideline names                      the facts that conditions may use
-  bordereau guideline check FILE...              read guidelines and say what is wrong, with file and line
+  bordereau guideline check FILE...              read guidelines and say what is wrong, with file, line and column
   bordereau guideline test GUIDELINE CASES...    judge examples; GUIDELINE is a file or an id
   bordereau guideline diff OLD NEW               what changes between two; each a file or an id
 `

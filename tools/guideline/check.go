@@ -1,7 +1,6 @@
 package guideline
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -11,7 +10,7 @@ func (l *loader) compile() {
 	g := l.g
 	c, err := newCompiler(g.vocab, g.Parameters)
 	if err != nil {
-		l.problem(1, "", "%v", err)
+		l.problem(place{l.file, 1, 0}, "", "%v", err)
 		return
 	}
 	used := map[string]bool{}
@@ -31,7 +30,7 @@ func (l *loader) compile() {
 			_, inherited = l.base.Parameter(p.Name)
 		}
 		if !used[p.Name] && !inherited && !slices.Contains(readerParameters, p.Name) {
-			l.problem(p.Line, "", "parameter %s is used by no rule", p.Name)
+			l.problem(p.at, "", "parameter %s is used by no rule", p.Name)
 		}
 	}
 	l.reach()
@@ -40,16 +39,12 @@ func (l *loader) compile() {
 // readerParameters are read by reconciliation itself, not by a rule.
 var readerParameters = []string{"min_confidence", "hazmat_goods", "oil_goods", "bulk_hazmat_goods"}
 
-func (l *loader) problem(line int, hint, format string, args ...any) {
-	l.problems = append(l.problems, Problem{l.file, line, fmt.Sprintf(format, args...), hint})
-}
-
 func (l *loader) compileRule(c *compiler, r *Rule) {
 	params := map[string]bool{}
-	one := func(text string, line int) *condition {
+	one := func(text string, at place) *condition {
 		cond, faults := c.compile(r.Scope, text)
 		for _, f := range faults {
-			l.problem(line+f.line-1, l.hint(r.Scope, f.message), "rule %s: %s", r.ID, f.message)
+			l.problem(at.plus(f), l.hint(r.Scope, f.message), "rule %s: %s", r.ID, f.message)
 		}
 		if cond != nil {
 			for _, p := range cond.params {
@@ -58,11 +53,11 @@ func (l *loader) compileRule(c *compiler, r *Rule) {
 		}
 		return cond
 	}
-	said := func(text string, line int) template {
+	said := func(text string, at place) template {
 		t := parseTemplate(text)
 		for _, n := range t.names() {
 			if !l.known(r.Scope, n) {
-				l.problem(line, l.hint(r.Scope, "'"+n+"'"), "rule %s: the sentence names {%s}, which is no fact or parameter here", r.ID, n)
+				l.problem(at, l.hint(r.Scope, "'"+n+"'"), "rule %s: the sentence names {%s}, which is no fact or parameter here", r.ID, n)
 			}
 			if p, is := strings.CutPrefix(n, "param."); is {
 				params[p] = true
@@ -72,20 +67,20 @@ func (l *loader) compileRule(c *compiler, r *Rule) {
 	}
 	r.when = nil
 	if r.When != "" {
-		r.when = one(r.When, max(r.whenAt, 1))
+		r.when = one(r.When, r.whenAt)
 	}
-	r.expected = said(r.Expected, r.Line)
-	fieldOK := func(f string, line int) {
+	r.expected = said(r.Expected, r.at)
+	fieldOK := func(f string, at place) {
 		if f != "" && !l.known(r.Scope, f) {
-			l.problem(line, l.hint(r.Scope, "'"+f+"'"), "rule %s: the field %q is no fact", r.ID, f)
+			l.problem(at, l.hint(r.Scope, "'"+f+"'"), "rule %s: the field %q is no fact", r.ID, f)
 		}
 	}
-	fieldOK(r.Field, r.Line)
+	fieldOK(r.Field, r.at)
 	for i := range r.Checks {
 		ch := &r.Checks[i]
-		ch.require = one(ch.Require, ch.Line)
-		ch.message = said(ch.Message, ch.Line)
-		fieldOK(ch.Field, ch.Line)
+		ch.require = one(ch.Require, ch.at)
+		ch.message = said(ch.Message, ch.saidAt)
+		fieldOK(ch.Field, ch.at)
 	}
 	r.params = nil
 	for p := range params {
@@ -130,21 +125,21 @@ func (l *loader) reach() {
 	for _, r := range l.g.Rules {
 		if r.when != nil {
 			if got, err := r.when.eval(f); err == nil && got.known && !got.value {
-				l.problem(max(r.whenAt, r.Line), "", "rule %s can never apply: its 'when' is false whatever a submission says", r.ID)
+				l.problem(r.whenAt, "", "rule %s can never apply: its 'when' is false whatever a submission says", r.ID)
 			}
 		}
 		for i := range r.Checks {
 			c := &r.Checks[i]
 			if got, err := c.require.eval(f); err == nil && got.known {
 				if got.value {
-					l.problem(c.Line, "", "rule %s: this check can never fail", r.ID)
+					l.problem(c.at, "", "rule %s: this check can never fail", r.ID)
 				} else {
-					l.problem(c.Line, "", "rule %s: this check always fails, so what follows it is never reached", r.ID)
+					l.problem(c.at, "", "rule %s: this check always fails, so what follows it is never reached", r.ID)
 				}
 			}
 			key := string(r.Scope) + "\x00" + r.When + "\x00" + c.Require
 			if other, twice := asked[key]; twice {
-				l.problem(c.Line, "", "rule %s: this check can never decide anything, since rule %s asks the same", r.ID, other)
+				l.problem(c.at, "", "rule %s: this check can never decide anything, since rule %s asks the same", r.ID, other)
 			}
 			asked[key] = r.ID
 		}

@@ -43,9 +43,10 @@ func newCompiler(v *Vocabulary, params []Parameter) (*compiler, error) {
 	return c, nil
 }
 
-// fault is what is wrong in an expression, on which of its lines.
+// fault is what is wrong in an expression, and where in it.
 type fault struct {
 	line    int // 1 is the expression's first
+	column  int // 0 is the line's first
 	message string
 }
 
@@ -58,16 +59,16 @@ func (c *compiler) compile(scope Scope, text string) (*condition, []fault) {
 	if iss != nil && iss.Err() != nil {
 		var faults []fault
 		for _, e := range iss.Errors() {
-			faults = append(faults, fault{e.Location.Line(), c.explain(scope, e.Message, dotted(text, e.Location.Line(), e.Location.Column()))})
+			faults = append(faults, fault{e.Location.Line(), e.Location.Column(), c.explain(scope, e.Message, dotted(text, e.Location.Line(), e.Location.Column()))})
 		}
 		return nil, faults
 	}
 	if checked.OutputType() != cel.BoolType {
-		return nil, []fault{{1, fmt.Sprintf("the condition is of type %s, not bool", checked.OutputType())}}
+		return nil, []fault{{1, 0, fmt.Sprintf("the condition is of type %s, not bool", checked.OutputType())}}
 	}
 	program, err := env.Program(checked, cel.EvalOptions(cel.OptOptimize))
 	if err != nil {
-		return nil, []fault{{1, err.Error()}}
+		return nil, []fault{{1, 0, err.Error()}}
 	}
 	cond := &condition{text: text, program: program}
 	for name := range names(checked) {

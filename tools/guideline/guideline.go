@@ -59,7 +59,8 @@ type Parameter struct {
 	Name  string
 	Value any // int64, float64, bool, string or []string
 	Text  string
-	Line  int
+
+	at place
 }
 
 // String returns the parameter's value as a person would write it.
@@ -77,10 +78,10 @@ type Rule struct {
 	Expected string // template of what would have passed
 	When     string // CEL; "" means always
 	Checks   []Check
-	Line     int
 
+	at       place
 	when     *condition
-	whenAt   int
+	whenAt   place
 	expected template
 	params   []string
 }
@@ -92,8 +93,9 @@ type Check struct {
 	Severity string // overrides the rule's
 	Action   string // overrides the rule's
 	Field    string // overrides the rule's
-	Line     int
 
+	at      place // of what it requires
+	saidAt  place // of its message
 	require *condition
 	message template
 }

@@ -135,7 +135,24 @@ func TestFailOutranksUntold(t *testing.T) {
 	}
 }
 
-// TestProblems reads broken guidelines; the last line of each file says which problems must be told, as "# want LINE: text".
+// TestProblemOfAnInheritedRule finds a parameter that silences a check of the guideline it extends: the check stands in the other file.
+func TestProblemOfAnInheritedRule(t *testing.T) {
+	t.Parallel()
+	head := "schema: bordereau.guideline/1\nid: t\ncarrier: t\nversion: \"1\"\neffective: 2026-01-01\n"
+	base, err := Load("base.yaml", []byte(head+`parameters: {years: 0.5}
+rules:
+  - {id: A-1, text: x, severity: major, action: refer, scope: submission, checks: [{require: param.years >= 1.0 || applicant.years_in_business >= 2.0, message: x}]}
+`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Load("child.yaml", []byte(head+"extends: t@1\nparameters: {years: 2.0}\n"), func(string) (*Guideline, error) { return base, nil })
+	if want := "base.yaml:8:"; err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "this check can never fail") {
+		t.Errorf("error %v, want one in %s", err, want)
+	}
+}
+
+// TestProblems reads broken guidelines; the last lines of each file say which problems must be told, as "# want LINE:COLUMN: text".
 func TestProblems(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/bad/*.yaml")

@@ -46,10 +46,6 @@ type loader struct {
 	omit     []string
 }
 
-func (l *loader) bad(n *yaml.Node, hint, format string, args ...any) {
-	l.problems = append(l.problems, Problem{l.file, n.Line, fmt.Sprintf(format, args...), hint})
-}
-
 // pairs calls f with each key and value of a mapping, and reports keys that aren't known or come twice.
 func (l *loader) pairs(n *yaml.Node, what string, known []string, f func(key string, k, v *yaml.Node)) {
 	if n.Kind != yaml.MappingNode {
@@ -174,7 +170,7 @@ func (l *loader) inherit() {
 }
 
 func (l *loader) parameter(name string, k, v *yaml.Node) {
-	p := Parameter{Name: name, Line: k.Line}
+	p := Parameter{Name: name, at: l.at(k)}
 	value := v
 	if v.Kind == yaml.MappingNode {
 		l.pairs(v, "parameter "+name, []string{"value", "text"}, func(key string, _, v *yaml.Node) {

@@ -40,7 +40,7 @@ func (l *loader) rule(id string, n *yaml.Node) {
 		r = &Rule{ID: id}
 		l.g.Rules = append(l.g.Rules, r)
 	}
-	r.Line = n.Line
+	r.at = l.at(n)
 	l.pairs(n, "rule "+id, []string{"id", "text", "severity", "action", "scope", "basis", "field", "expected", "when", "checks"}, func(key string, _, v *yaml.Node) {
 		switch key {
 		case "text":
@@ -62,9 +62,7 @@ func (l *loader) rule(id string, n *yaml.Node) {
 		case "expected":
 			r.Expected = l.text(v)
 		case "when":
-			r.When = l.text(v)
-
-			r.whenLine(v)
+			r.When, r.whenAt = l.text(v), l.textAt(v)
 		case "checks":
 			r.Checks = nil
 			if v.Kind != yaml.SequenceNode {
@@ -86,17 +84,14 @@ func (l *loader) rule(id string, n *yaml.Node) {
 	}
 }
 
-// whenLine remembers where the condition stands until it is compiled.
-func (r *Rule) whenLine(v *yaml.Node) { r.whenAt = exprLine(v) }
-
 func (l *loader) check(id string, n *yaml.Node) Check {
-	c := Check{Line: n.Line}
+	c := Check{at: l.at(n), saidAt: l.at(n)}
 	l.pairs(n, "a check of rule "+id, []string{"require", "message", "severity", "action", "field"}, func(key string, _, v *yaml.Node) {
 		switch key {
 		case "require":
-			c.Require, c.Line = l.text(v), exprLine(v)
+			c.Require, c.at = l.text(v), l.textAt(v)
 		case "message":
-			c.Message = l.text(v)
+			c.Message, c.saidAt = l.text(v), l.textAt(v)
 		case "severity":
 			c.Severity = l.oneOf(v, "severity", severities)
 		case "action":
@@ -112,14 +107,6 @@ func (l *loader) check(id string, n *yaml.Node) Check {
 		l.bad(n, "say in one sentence, with the figures, what is wrong when the check isn't met", "a check of rule %s has no message", id)
 	}
 	return c
-}
-
-// exprLine is the file's line on which a text's own first line stands: a block text begins below its mark.
-func exprLine(n *yaml.Node) int {
-	if n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
-		return n.Line + 1
-	}
-	return n.Line
 }
 
 func (l *loader) oneOf(n *yaml.Node, what string, known []string) string {
