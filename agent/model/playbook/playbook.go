@@ -188,11 +188,13 @@ func (s *scene) call(tool string, inputs ...any) reply {
 		if err != nil {
 			return say("I could not write the call of `%s`.", tool)
 		}
-		id := fmt.Sprintf("play-%d-%d", s.asked, len(s.did)+1+i)
-		r.calls = append(r.calls, model.Block{Kind: model.ToolUse, ID: id, Name: tool, Input: raw})
+		r.calls = append(r.calls, model.Block{Kind: model.ToolUse, ID: s.callID(i), Name: tool, Input: raw})
 	}
 	return r
 }
+
+// callID names the i-th of the next calls.
+func (s *scene) callID(i int) string { return fmt.Sprintf("play-%d-%d", s.asked, len(s.did)+1+i) }
 
 // pieces cuts a text at line ends and about every forty bytes at a space, so that it streams.
 func pieces(text string) iter.Seq[string] {

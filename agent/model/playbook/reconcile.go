@@ -36,7 +36,7 @@ func (p reconcile) next(s *scene) reply {
 		if len(p.spans) == 1 {
 			in.From, in.To = p.spans[0].from.Format(iso), p.spans[0].to.Format(iso)
 		}
-		return s.do("reconcile", in)
+		return s.planned(s.do("reconcile", in), p.plan(0))
 	}
 	run, ok := readRun(d.text)
 	if !ok {
@@ -51,7 +51,10 @@ func (p reconcile) next(s *scene) reply {
 		if len(r.calls) == 0 {
 			r.text = run.text(p.scope(workflow), nil) + "\n\n" + r.text
 		}
-		return r
+		return s.planned(r, p.plan(1))
+	}
+	if all := p.plan(2); s.plans() && !s.planShown(all) {
+		return s.do(planTool, all)
 	}
 	published := readPublished(pub.text)
 	if len(published.First) > 0 {
@@ -66,6 +69,11 @@ func (p reconcile) next(s *scene) reply {
 		text += "\n\nAttached files belong to no submission: they are checked against their VINs, not against a guideline.\n\n" + checked
 	}
 	return say("%s", text)
+}
+
+// plan is what a reconciliation consists of, with so many steps done.
+func (reconcile) plan(done int) plan {
+	return newPlan(done, "Read the submissions, decode their VINs, compare and judge them", "Write the workbook and the PDF")
 }
 
 func (p reconcile) scope(workflow string) string {
