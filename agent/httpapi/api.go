@@ -40,7 +40,7 @@ type Health struct {
 	Check func(ctx context.Context) error
 }
 
-// Config is what an API is made of. All fields are required but OIDC, Sandboxes, Limits, Health, Metrics and Now.
+// Config is what an API is made of. All fields are required but OIDC, Sandboxes, Limits, Health, Beside, Metrics and Now.
 type Config struct {
 	Guard         *Guard
 	SignIn        SignIn
@@ -61,6 +61,7 @@ type Config struct {
 	Log           *slog.Logger
 	Limits        Limits
 	Health        []Health
+	Beside        [][]byte // OpenAPI descriptions of what is served beside the API, as YAML with paths and components
 	Metrics       prometheus.Registerer
 	Now           func() time.Time
 }
@@ -94,7 +95,7 @@ func New(c Config) (*API, error) {
 	if a.metrics, err = newMetrics(c.Metrics); err != nil {
 		return nil, err
 	}
-	if a.doc, err = description(); err != nil {
+	if a.doc, err = description(c.Beside...); err != nil {
 		return nil, err
 	}
 	gin.SetMode(gin.ReleaseMode) // else gin prints to standard output
@@ -188,6 +189,7 @@ func (a *API) routes() []route {
 		{"POST", "/api/keys", own, a.createKey},
 		{"DELETE", "/api/keys/:id", Anyone(identity.ScopeAdmin), a.deleteKey},
 		{"GET", "/api/admin-log", oversee, a.listAdminLog},
+		{"POST", "/api/admin-log/verify", oversee, a.verifyAdminLog},
 		{"POST", "/api/chat", ask, a.postChat},
 		{"GET", "/api/chat/:id/stream", read, a.streamChat},
 		{"POST", "/api/chat/:id/stop", ask, a.stopChat},

@@ -19,6 +19,7 @@ type Artifact struct {
 	Size         int64     `json:"size"`
 	SHA256       string    `json:"sha256"`
 	URL          string    `json:"url"`
+	Run          string    `json:"run,omitempty"` // that a report was rendered from
 	Created      time.Time `json:"created"`
 }
 
@@ -30,7 +31,7 @@ type ArtifactList struct {
 func artifactOf(x journal.Artifact) Artifact {
 	return Artifact{
 		ID: x.ID, Conversation: x.Conversation, Turn: x.Turn, Name: x.Name, MediaType: x.MediaType, Size: x.Size,
-		SHA256: x.SHA256, URL: "/api/artifacts/" + x.ID, Created: x.Created,
+		SHA256: x.SHA256, URL: "/api/artifacts/" + x.ID, Run: x.Run, Created: x.Created,
 	}
 }
 

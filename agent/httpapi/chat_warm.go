@@ -19,7 +19,10 @@ const warmTime = 30 * time.Second
 // comes to nothing harms nobody.
 func (a *API) warmChat(c *gin.Context) error {
 	id := c.Param("id")
-	if _, err := a.conversation(c, id, true); err != nil && !errors.Is(err, journal.ErrNotFound) { // a new one isn't there yet
+	switch _, err := a.conversation(c, id, true); {
+	case errors.Is(err, journal.ErrNotFound):
+		id = "" // a new one isn't there yet; another organisation's is not to be touched
+	case err != nil:
 		return err
 	}
 	if a.c.Sandboxes != nil {

@@ -96,13 +96,14 @@ func TestOpenAPISchemas(t *testing.T) {
 		"Methods": Methods{}, "Session": Session{}, "SessionList": SessionList{}, "Ended": Ended{}, "PasswordChange": PasswordChange{},
 		"Person": Person{}, "PersonList": PersonList{}, "NewPerson": NewPerson{}, "Link": Link{}, "Invited": Invited{}, "PersonChange": PersonChange{},
 		"Key": Key{}, "KeyList": KeyList{}, "NewKey": NewKey{}, "IssuedKey": IssuedKey{}, "AdminEntry": AdminEntry{}, "AdminLog": AdminLog{},
+		"LogCheck": LogCheck{}, "LogVerdict": LogVerdict{},
 	}
 	for name := range d.Components.Schemas {
 		if types[name] == nil {
 			t.Errorf("schema %s describes no type", name)
 		}
 	}
-	requests := []string{"ScheduleDraft", "ScheduleTimes", "ChatRequest", "UIMessage", "UIPart", "NewConversation", "Rename", "NewSession", "LinkCheck", "UseLink", "PasswordChange", "NewPerson", "PersonChange", "NewKey"}
+	requests := []string{"LogCheck", "ScheduleDraft", "ScheduleTimes", "ChatRequest", "UIMessage", "UIPart", "NewConversation", "Rename", "NewSession", "LinkCheck", "UseLink", "PasswordChange", "NewPerson", "PersonChange", "NewKey"}
 	for name, v := range types {
 		schema, ok := d.Components.Schemas[name]
 		if !ok {

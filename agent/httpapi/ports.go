@@ -46,6 +46,7 @@ type People interface {
 	ChangePerson(ctx context.Context, p identity.Person) (identity.Person, error)
 	IssueLink(ctx context.Context, org, person string) (string, time.Time, error)
 	Log(ctx context.Context, org, before string, limit int) ([]identity.Entry, error)
+	VerifyLog(ctx context.Context, org, kept string) (identity.Verified, error)
 }
 
 // Keys keeps API keys.
@@ -115,7 +116,7 @@ type Models interface {
 
 // Sandboxes tells of a conversation's sandbox, and makes one ready for whoever is about to ask.
 type Sandboxes interface {
-	Warm(ctx context.Context, conversation, org string) error
+	Warm(ctx context.Context, conversation, org string) error       // "" is a conversation to come
 	State(ctx context.Context, conversation string) (string, error) // none, starting, running, paused, stopped
 }
 
