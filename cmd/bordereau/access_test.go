@@ -64,6 +64,7 @@ func TestAccess(t *testing.T) {
 	t.Parallel()
 	w := newWalker(t)
 	w.holdsTable()
+	w.describesAll()
 	var callers []caller
 	for _, role := range identity.Roles() {
 		callers = append(callers, caller{org: "acme", role: role}, caller{org: "acme", role: role, noCSRF: true})
@@ -123,6 +124,41 @@ func (w *walker) holdsTable() {
 	}
 	for pattern := range table {
 		w.t.Errorf("testdata/access.txt: %s is not served", pattern)
+	}
+}
+
+// describesAll compares GET /openapi.json with what is served; what it refers to is there.
+func (w *walker) describesAll() {
+	w.t.Helper()
+	_, _, body := w.ask(caller{}, http.MethodGet, "/openapi.json")
+	var doc struct {
+		Paths      map[string]map[string]json.RawMessage `json:"paths"`
+		Components map[string]map[string]json.RawMessage `json:"components"`
+	}
+	if err := json.Unmarshal([]byte(body), &doc); err != nil {
+		w.t.Fatal(err)
+	}
+	described := map[string]bool{}
+	for path, item := range doc.Paths {
+		for method := range item {
+			described[strings.ToUpper(method)+" "+path] = method != "parameters"
+		}
+	}
+	for _, e := range w.system.endpoints {
+		if !described[e.Pattern] {
+			w.t.Errorf("%s is not described", e.Pattern)
+		}
+		delete(described, e.Pattern)
+	}
+	for pattern, operation := range described {
+		if operation {
+			w.t.Errorf("%s is described, and not served", pattern)
+		}
+	}
+	for _, ref := range regexp.MustCompile(`"#/components/(\w+)/(\w+)"`).FindAllStringSubmatch(body, -1) {
+		if doc.Components[ref[1]][ref[2]] == nil {
+			w.t.Errorf("%s leads nowhere", ref[0])
+		}
 	}
 }
 
@@ -234,7 +270,8 @@ func judge(status int, raw []byte) verdict {
 	return passed
 }
 
-func newWalker(t *testing.T) *walker {
+// startSystem starts all roles over an empty data folder.
+func startSystem(t *testing.T) *system {
 	t.Helper()
 	bin, dir := programs(t), t.TempDir()
 	settings := filepath.Join(dir, "bordereau.yaml")
@@ -252,6 +289,12 @@ func newWalker(t *testing.T) *walker {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.stop)
+	return s
+}
+
+func newWalker(t *testing.T) *walker {
+	t.Helper()
+	s := startSystem(t)
 	w := &walker{t: t, system: s, people: map[string]identity.Person{}, keys: map[string]string{}, ids: map[string]string{}}
 	for _, org := range []string{"acme", "other"} {
 		if err := s.directory.PutOrganisation(t.Context(), identity.Organisation{ID: org, Name: org}); err != nil {

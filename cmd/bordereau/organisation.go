@@ -28,9 +28,12 @@ func runOrganisation(ctx context.Context, args []string, std stdio) error {
 	if err != nil {
 		return err
 	}
+	add, list := verb == "add" && len(names) == 1, verb == "list" && len(names) == 0
+	if !add && !list { // before a database is made
+		return usagef("%s", organisationUsage)
+	}
 	return withDirectory(ctx, c, func(d *identity.Directory) error {
-		switch {
-		case verb == "add" && len(names) == 1:
+		if add {
 			if _, err := d.FindOrganisation(ctx, names[0]); err == nil {
 				return fmt.Errorf("organisation %s is there already", names[0])
 			} else if !errors.Is(err, identity.ErrNotFound) {
@@ -41,18 +44,16 @@ func runOrganisation(ctx context.Context, args []string, std stdio) error {
 			}
 			_, err := fmt.Fprintf(std.Out, "Added. 'bordereau person link --org %s' makes a link for its first administrator.\n", names[0])
 			return err
-		case verb == "list" && len(names) == 0:
-			all, err := d.Organisations(ctx)
-			if err != nil {
-				return err
-			}
-			t := tabwriter.NewWriter(std.Out, 0, 0, 2, ' ', 0)
-			for _, o := range all {
-				fmt.Fprintf(t, "%s\t%s\t%s\n", o.ID, o.Name, o.Created.Local().Format(time.DateOnly))
-			}
-			return t.Flush()
 		}
-		return usagef("%s", organisationUsage)
+		all, err := d.Organisations(ctx)
+		if err != nil {
+			return err
+		}
+		t := tabwriter.NewWriter(std.Out, 0, 0, 2, ' ', 0)
+		for _, o := range all {
+			fmt.Fprintf(t, "%s\t%s\t%s\n", o.ID, o.Name, o.Created.Local().Format(time.DateOnly))
+		}
+		return t.Flush()
 	})
 }
 

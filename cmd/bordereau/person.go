@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -21,7 +22,14 @@ const personUsage = `person: want one of
   bordereau person disable ADDRESS --org ORG                            ends her sessions, refuses her keys
   bordereau person enable ADDRESS --org ORG
   bordereau person link [ADDRESS] --org ORG                             a new link; without ADDRESS for the first administrator
-  bordereau person log --org ORG [--last N]                             who changed what, who signed in; --org - : of no organisation`
+  bordereau person log --org ORG [--last N]                             who changed what, who signed in; --org - : of no organisation
+  bordereau person verify-log --org ORG [--expect HASH]                 prove that no line was changed, dropped or put elsewhere`
+
+// brokenLog is an admin log that doesn't hold.
+type brokenLog struct{ *identity.BrokenError }
+
+// ExitCode returns 3: the answer is no.
+func (brokenLog) ExitCode() int { return 3 }
 
 // runPerson adds, lists and changes people.
 func runPerson(ctx context.Context, args []string, std stdio) error {
@@ -33,6 +41,7 @@ func runPerson(ctx context.Context, args []string, std stdio) error {
 	name := flags.String("name", "", "add: the person's `NAME` (default: the address)")
 	role := flags.String("role", identity.Underwriter, "add: the person's `ROLE`: "+strings.Join(identity.Roles(), ", "))
 	last := flags.Int("last", 50, "log: the last `N` lines")
+	expect := flags.String("expect", "", "verify-log: a `HASH` that was kept from an earlier run, which the log must hold")
 	verb, words, rest := operands(args)
 	c, err := loadConfig(flags, rest, std)
 	if err != nil {
@@ -58,6 +67,8 @@ func runPerson(ctx context.Context, args []string, std stdio) error {
 			return p.link(ctx, strings.Join(words, ""))
 		case verb == "log" && len(words) == 0:
 			return p.log(ctx, *last)
+		case verb == "verify-log" && len(words) == 0:
+			return p.verifyLog(ctx, *expect)
 		}
 		return usagef("%s", personUsage)
 	})
@@ -134,12 +145,27 @@ func (p people) list(ctx context.Context) error {
 	return t.Flush()
 }
 
-func (p people) log(ctx context.Context, last int) error {
-	org := p.org
-	if org == "-" {
-		org = ""
+// logOf is whose log is meant.
+func (p people) logOf() string {
+	if p.org == "-" {
+		return ""
 	}
-	all, err := p.directory.Log(ctx, org, "", last)
+	return p.org
+}
+
+func (p people) verifyLog(ctx context.Context, kept string) error {
+	v, err := p.directory.VerifyLog(ctx, p.logOf(), kept)
+	if broken, ok := errors.AsType[*identity.BrokenError](err); ok {
+		return brokenLog{broken}
+	}
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(p.std.Out).Encode(map[string]any{"org": p.logOf(), "entries": v.Lines, "hash": v.Hash})
+}
+
+func (p people) log(ctx context.Context, last int) error {
+	all, err := p.directory.Log(ctx, p.logOf(), "", last)
 	if err != nil {
 		return err
 	}

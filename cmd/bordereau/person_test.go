@@ -104,6 +104,15 @@ func TestPeopleByCommand(t *testing.T) {
 	if lines := strings.Count(o.does("person", "log", "--org", "acme", "--last", "2"), "\n"); lines != 2 {
 		t.Errorf("%d lines", lines)
 	}
+	verified := o.does("person", "verify-log", "--org", "acme")
+	_, rest, _ := strings.Cut(verified, `"hash":"`)
+	hash, _, _ := strings.Cut(rest, `"`)
+	if len(hash) != 64 || !strings.Contains(verified, `"org":"acme"`) {
+		t.Error(verified)
+	}
+	o.does("person", "verify-log", "--org", "acme", "--expect", hash)
+	o.does("person", "verify-log", "--org", "-")
+	o.fails("the hash that was kept", "person", "verify-log", "--org", "acme", "--expect", "0123")
 }
 
 func TestFirstLinks(t *testing.T) {

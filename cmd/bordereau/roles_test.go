@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -167,8 +168,13 @@ func TestRolesApart(t *testing.T) {
 		t.Errorf("the whole turn says %d bytes, outcome %s", len(all), again.outcome)
 	}
 
+	peopleReachGovernance(t, second.url, "http://"+governance, key)
+
 	if err := g.Process.Kill(); err != nil {
 		t.Fatal(err)
+	}
+	if status, text := fetch(t, http.MethodGet, second.url+"/api/console/policy", key, ""); status != http.StatusServiceUnavailable || !strings.Contains(text, "governance does not answer") {
+		t.Errorf("the console without governance: %d %s", status, text)
 	}
 	asked := models.Asked()
 	alone := ask1(t, second.url, key, "c-2")
@@ -176,6 +182,56 @@ func TestRolesApart(t *testing.T) {
 	if !strings.Contains(alone.outcome, `"component":"governance"`) || !strings.Contains(alone.outcome, `"fault":"infrastructure"`) || models.Asked() != asked {
 		t.Errorf("outcome %s, the model was asked %d times", alone.outcome, models.Asked()-asked)
 	}
+}
+
+// peopleReachGovernance asks the console, the desk and the import through an agent, and governance behind its back.
+func peopleReachGovernance(t *testing.T, agent, governance, key string) {
+	t.Helper()
+	status, text := fetch(t, http.MethodPost, agent+"/api/console/query", key, `{"sql":"SELECT count(*) AS n FROM submissions"}`)
+	if status != http.StatusOK || !strings.Contains(text, `"answer":{"audit_id"`) {
+		t.Errorf("a query: %d %s", status, text)
+	}
+	// Names come from the agent's directory.
+	status, text = fetch(t, http.MethodGet, agent+"/api/console/statements?via=console&limit=5", key, "")
+	if status != http.StatusOK || !strings.Contains(text, "kim@northgate.example") || !strings.Contains(text, "count(*)") {
+		t.Errorf("statements: %d %s", status, text)
+	}
+	for path, want := range map[string]int{
+		"/api/guidelines": http.StatusOK, "/api/runs": http.StatusOK, "/api/runs/none": http.StatusNotFound, "/api/console/people": http.StatusForbidden,
+		"/api/console/statements?person=a;b": http.StatusOK,
+	} {
+		if status, text := fetch(t, http.MethodGet, agent+path, key, ""); status != want {
+			t.Errorf("%s: %d %s", path, status, text)
+		}
+	}
+	if status, text := fetch(t, http.MethodPost, agent+"/api/import", key, "{}"); status != http.StatusForbidden {
+		t.Errorf("an import by an underwriter: %d %s", status, text)
+	}
+	for _, path := range []string{"/api/console/policy", "/api/runs"} {
+		if status, text := fetch(t, http.MethodGet, governance+path, key, ""); status != http.StatusUnauthorized || !strings.Contains(text, "no agent vouches") {
+			t.Errorf("%s of governance itself: %d %s", path, status, text)
+		}
+	}
+}
+
+// fetch asks with a key and returns the answer.
+func fetch(t *testing.T, method, address, key, body string) (status int, text string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+key)
+	resp, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(raw)
 }
 
 func TestRolesNeedEachOther(t *testing.T) {

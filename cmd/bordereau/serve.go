@@ -12,7 +12,6 @@ import (
 
 	"bordereau/agent/httpapi"
 	"bordereau/agent/identity"
-	"bordereau/governance/dataset"
 	"bordereau/governance/turntoken"
 	"bordereau/tools/vin"
 	"bordereau/tools/vin/vinhttp"
@@ -142,25 +141,15 @@ func start(ctx context.Context, c config, log *slog.Logger) (s *system, err erro
 	if err != nil {
 		return nil, err
 	}
-	imports, err := dataset.NewHandler(dataset.HandlerConfig{Store: plane.store, Authorise: importingOrg, MaxBytes: maxImport, Dir: c.path("incoming")})
+	data, err := dataEndpoints(c, plane, decoder, peopleNames{directory}, log)
 	if err != nil {
 		return nil, err
 	}
 	outside := newFront(guard)
 	outside.mux.Handle("/", web.Handler()) // the pages themselves are nobody's secret
 	outside.api(api)
-	outside.add(httpapi.Endpoint{Pattern: "POST /api/import", Access: httpapi.Only(identity.ScopeImport, identity.Admin), Handler: imports})
 	outside.add(vinEndpoints(vins)...)
-	consoles, err := serveConsole(plane, directory, log)
-	if err != nil {
-		return nil, err
-	}
-	outside.add(consoles...)
-	desk, err := serveDesk(plane, decoder, directory, log)
-	if err != nil {
-		return nil, err
-	}
-	outside.add(desk...)
+	outside.add(data...)
 	address, stopListening, err = listenLocal(ctx, c.Listen, outside.mux, log)
 	if err != nil {
 		return nil, err
@@ -168,9 +157,6 @@ func start(ctx context.Context, c config, log *slog.Logger) (s *system, err erro
 	open.add(stopListening)
 	return &system{url: "http://" + address, sandboxes: sandboxes.name, organisations: organisations, directory: directory, endpoints: outside.endpoints, stop: stop}, nil
 }
-
-// maxImport is the most bytes of one import over HTTP.
-const maxImport = 8 << 30
 
 // enrolAll gives each organisation that has data an account and a first key.
 func enrolAll(ctx context.Context, c config, plane *dataPlane, directory *identity.Directory) ([]string, error) {

@@ -116,7 +116,7 @@ func serveAgent(ctx context.Context, c config, p agentParts, open *closers) (*ht
 	}
 	return httpapi.New(httpapi.Config{ //nolint:contextcheck // its handlers have the contexts of their requests
 		Guard: p.guard, SignIn: p.directory, Sessions: p.directory, People: p.directory, Keys: p.directory, OIDC: signOn, Conversations: p.journal, Turns: p.journal, Events: turn.Events{Journal: p.journal, Buffer: buffer}, Runner: runner,
-		Models: models, Files: files, Uploads: p.library, Schedules: desk, ScheduleRuns: desk, Sandboxes: sandboxStates{p.sandboxes.workspaces.manager}, Log: p.log, Metrics: p.metrics, Limits: httpapi.Limits{PerMinute: c.PerMinute}, Health: []httpapi.Health{{Name: "journal", Check: p.journal.Ping}},
+		Models: models, Files: files, Uploads: p.library, Schedules: desk, ScheduleRuns: desk, Sandboxes: sandboxStates{p.sandboxes.workspaces.manager}, Log: p.log, Metrics: p.metrics, Limits: httpapi.Limits{PerMinute: c.PerMinute}, Health: []httpapi.Health{{Name: "journal", Check: p.journal.Ping}}, Beside: besideAPI(),
 	})
 }
 

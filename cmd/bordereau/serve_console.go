@@ -19,19 +19,23 @@ import (
 )
 
 // serveConsole returns the SQL audit console's endpoints over a data plane.
-func serveConsole(p *dataPlane, directory *identity.Directory, log *slog.Logger) ([]httpapi.Endpoint, error) {
+func serveConsole(p *dataPlane, people console.People, log *slog.Logger) ([]httpapi.Endpoint, error) {
 	kept, err := runs.NewStore(p.db)
 	if err != nil {
 		return nil, err
 	}
 	server, err := console.New(console.Config{
-		Authorise: consolePrincipal, Gate: p.gate, DB: p.db, Record: p.audit, Runs: kept, Exports: p.exports, People: peopleNames{directory}, Policy: p.policy,
+		Authorise: consolePrincipal, Gate: p.gate, DB: p.db, Record: p.audit, Runs: kept, Exports: p.exports, People: people, Policy: p.policy,
 		Log: log, Now: time.Now, NewID: uuid.NewString,
 	})
 	if err != nil {
 		return nil, err
 	}
-	var all []httpapi.Endpoint
+	return consoleEndpoints(server), nil
+}
+
+// consoleEndpoints says who may call the console's addresses.
+func consoleEndpoints(server *console.Console) (all []httpapi.Endpoint) {
 	for _, e := range server.Endpoints() {
 		access := httpapi.Anyone(identity.ScopeQuery)
 		if e.Roles != nil {
@@ -39,7 +43,7 @@ func serveConsole(p *dataPlane, directory *identity.Directory, log *slog.Logger)
 		}
 		all = append(all, httpapi.Endpoint{Pattern: e.Pattern, Access: access, Handler: e.Handler})
 	}
-	return all, nil
+	return all
 }
 
 // consolePrincipal is who asks the console; the guard has let her through.

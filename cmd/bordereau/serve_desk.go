@@ -28,7 +28,7 @@ func openGuidelines(db *sql.DB) (*guidelines.Store, error) {
 }
 
 // serveDesk returns the endpoints of guidelines and runs over a data plane.
-func serveDesk(p *dataPlane, decoder *vin.Decoder, directory *identity.Directory, log *slog.Logger) ([]httpapi.Endpoint, error) {
+func serveDesk(p *dataPlane, decoder *vin.Decoder, people desk.People, log *slog.Logger) ([]httpapi.Endpoint, error) {
 	rules, err := openGuidelines(p.db)
 	if err != nil {
 		return nil, err
@@ -42,12 +42,16 @@ func serveDesk(p *dataPlane, decoder *vin.Decoder, directory *identity.Directory
 		return nil, err
 	}
 	d, err := desk.New(desk.Config{
-		Authorise: consolePrincipal, Guidelines: rules, Runs: kept, Workbooks: workbooks{}, Trier: trier, People: peopleNames{directory}, Log: log, Now: time.Now, NewID: uuid.NewString,
+		Authorise: consolePrincipal, Guidelines: rules, Runs: kept, Workbooks: workbooks{}, Trier: trier, People: people, Log: log, Now: time.Now, NewID: uuid.NewString,
 	})
 	if err != nil {
 		return nil, err
 	}
-	var all []httpapi.Endpoint
+	return deskEndpoints(d), nil
+}
+
+// deskEndpoints says who may call the desk's addresses.
+func deskEndpoints(d *desk.Desk) (all []httpapi.Endpoint) {
 	for _, e := range d.Endpoints() {
 		scope := identity.ScopeRead
 		switch {
@@ -62,5 +66,5 @@ func serveDesk(p *dataPlane, decoder *vin.Decoder, directory *identity.Directory
 		}
 		all = append(all, httpapi.Endpoint{Pattern: e.Pattern, Access: access, Handler: e.Handler})
 	}
-	return all, nil
+	return all
 }

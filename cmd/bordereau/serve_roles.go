@@ -73,6 +73,17 @@ func startGovernance(ctx context.Context, c config, log *slog.Logger) (s *system
 	inside := http.NewServeMux()
 	inside.Handle("/mcp", traces.server(mcp, "governance"))
 	serveMetrics(inside, newMetrics())
+	people, err := newPeopleElsewhere(c.Agent.URL, turntoken.Stamper{Secret: stamp})
+	if err != nil {
+		return nil, err
+	}
+	data, err := dataEndpoints(c, plane, decoder, people, log)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range data {
+		inside.Handle(e.Pattern, vouchedFor(turntoken.Stamper{Secret: stamp}, e))
+	}
 	address, stopListening, err := listenLocal(ctx, c.Governance.Listen, inside, log)
 	if err != nil {
 		return nil, fmt.Errorf("governance: %w", err)
@@ -112,6 +123,7 @@ func startAgent(ctx context.Context, c config, log *slog.Logger) (s *system, err
 	}
 	inside, metrics := http.NewServeMux(), newMetrics()
 	inside.Handle(turntoken.IntrospectionPath, asked)
+	inside.Handle("POST "+namesPath, tellNames(stamper, peopleNames{directory}))
 	serveMetrics(inside, metrics)
 	_, stopListening, err := listenLocal(ctx, c.Agent.Listen, inside, log)
 	if err != nil {
@@ -142,6 +154,11 @@ func startAgent(ctx context.Context, c config, log *slog.Logger) (s *system, err
 	outside.mux.Handle("/", web.Handler()) // the pages themselves are nobody's secret
 	outside.api(api)
 	outside.add(vinEndpoints(vins)...)
+	data, err := passedOn(c.Governance.URL, stamper, log)
+	if err != nil {
+		return nil, err
+	}
+	outside.add(data...)
 	address, stopListening, err := listenLocal(ctx, c.Listen, outside.mux, log)
 	if err != nil {
 		return nil, err
