@@ -154,7 +154,7 @@ func startAgent(ctx context.Context, c config, log *slog.Logger) (s *system, err
 	outside.mux.Handle("/", web.Handler()) // the pages themselves are nobody's secret
 	outside.api(api)
 	outside.add(vinEndpoints(vins)...)
-	data, err := passedOn(c.Governance.URL, stamper, log)
+	data, err := passedOn(c.Governance.URL, stamper, log) //nolint:contextcheck // its requests have their own
 	if err != nil {
 		return nil, err
 	}
