@@ -55,13 +55,36 @@ test('a reconciliation: steps, findings with filters, a workbook and a PDF with 
   await visitor.shot('chat-working');
   await answered(page);
 
+  const plan = page.getByRole('region', { name: 'Plan' });
+  await plan.getByText('2 of 2 done').waitFor();
+
+  // The gravest findings come with the answer, the others from the run: by scrolling and by filters.
   const findings = page.getByRole('region', { name: 'Findings', exact: true });
-  const all = await findings.getByRole('row').count();
-  await findings.getByRole('combobox', { name: 'Severity' }).selectOption({ index: 1 });
-  const some = await findings.getByRole('row').count();
-  assert.ok(all > 2 && some >= 2 && some <= all, `${some} of ${all} rows`);
+  const total = Number((await findings.getByRole('heading').innerText()).replace(/\D/g, ''));
+  const table = findings.getByRole('table', { name: 'List of findings' });
+  assert.equal(await table.getAttribute('aria-rowcount'), String(total + 1));
+  assert.ok(total > 20 && (await table.getByRole('row').count()) === 21, `${total} findings`);
+  const last = async () => {
+    const row = table.getByRole('row').last();
+    return Number(await row.getAttribute('aria-rowindex'));
+  };
+  for (const over = Date.now() + 30_000; (await last()) !== total + 1; ) {
+    assert.ok(Date.now() < over, `row ${await last()} is the last of ${total}`);
+    await table.evaluate((t) => (t.scrollTop = t.scrollHeight));
+    await page.waitForTimeout(50);
+  }
+  assert.ok((await table.getByRole('row').count()) <= 201, 'all rows are drawn at once');
+  await visitor.shot('chat-findings-end');
+  await table.evaluate((t) => (t.scrollTop = 0));
+  await findings.getByRole('combobox', { name: 'Severity' }).selectOption('minor');
+  await findings.getByRole('status').getByText(new RegExp(`^\\d+ of ${total} findings$`)).waitFor();
+  for (const row of (await table.getByRole('row').allInnerTexts()).slice(1)) assert.match(row, /minor/);
   await findings.getByRole('combobox', { name: 'Severity' }).selectOption('');
-  assert.match((await findings.getByRole('row').nth(1).getByRole('link').getAttribute('href')) ?? '', /^\/runs\/.+\?finding=/);
+  await findings.getByRole('searchbox', { name: 'Words in findings' }).fill('no finding says this');
+  await findings.getByText('No finding fits these filters.').waitFor();
+  await findings.getByRole('searchbox', { name: 'Words in findings' }).fill('');
+  await table.getByRole('row').nth(1).waitFor();
+  assert.match((await table.getByRole('row').nth(1).getByRole('link').getAttribute('href')) ?? '', /^\/runs\/.+\/F-\d+$/);
 
   const step = page.getByRole('button', { name: /^reconcile/ });
   await step.click();
@@ -69,6 +92,22 @@ test('a reconciliation: steps, findings with filters, a workbook and a PDF with 
   assert.match((await page.locator('.step-detail:not([hidden]) a').first().getAttribute('href')) ?? '', /^\/console\/statements\//);
   await visitor.shot('chat-reconciled');
   assert.deepEqual(await accessible(page), []);
+
+  // A finding leads to the statement that read it, whose record says who used its result: the turn, the run with its findings, the reports.
+  const record = await visitor.tab();
+  await record.goto((await table.getByRole('row').nth(1).getByRole('link').getAttribute('href'))!);
+  await record.getByRole('dialog').getByRole('link', { name: 'the query that read it' }).first().click();
+  const used = record.getByRole('region', { name: 'Used by' });
+  assert.equal(await used.getByRole('link', { name: 'The turn that asked it' }).getAttribute('href'), new URL(page.url()).pathname);
+  await used.getByRole('link', { name: /^Run of / }).waitFor();
+  await used.getByRole('link', { name: 'discrepancies.xlsx' }).waitFor();
+  await used.getByRole('link', { name: 'discrepancies.pdf' }).waitFor();
+  await used.getByText(/\d findings? cites? it/).click();
+  await record.evaluate(() => document.querySelector('[aria-label="Used by"]')?.scrollIntoView());
+  await visitor.shot('console-used-by', record);
+  await used.getByRole('link', { name: /^F-\d+$/ }).first().click();
+  await record.getByRole('dialog', { name: /^Finding F-/ }).waitFor();
+  await record.close();
 
   await page.getByRole('button', { name: 'Preview discrepancies.xlsx' }).click();
   const dialog = page.getByRole('dialog');
@@ -141,7 +180,34 @@ test('a server that is killed and comes back in mid-turn loses nothing', async (
   assert.deepEqual(await texts(page), shown);
 });
 
-test('a large file is dropped, sent with its progress, and named to the model', async () => {
+test('a file is dropped onto the conversation, sent with its progress, and can be taken off', async () => {
+  await page.getByRole('button', { name: 'New conversation' }).click();
+  await box(page).waitFor();
+  // What a drag from the desktop gives to a page.
+  const dragged = await page.evaluateHandle(() => {
+    const files = new DataTransfer();
+    files.items.add(new File([new Uint8Array(30_000_000)], 'fleet.csv', { type: 'text/csv' }));
+    files.items.add(new File(['unit,value\n1,2\n'], 'notes.csv', { type: 'text/csv' }));
+    return files;
+  });
+  const target = page.getByRole('region', { name: 'Conversation', exact: true });
+  await target.dispatchEvent('dragover', { dataTransfer: dragged });
+  await page.getByText('Drop the files to attach them').waitFor();
+  await visitor.shot('chat-drag');
+  await target.dispatchEvent('drop', { dataTransfer: dragged });
+  await page.getByText('Drop the files to attach them').waitFor({ state: 'hidden' });
+  const attached = page.getByRole('list', { name: 'Attached files' }).getByRole('listitem');
+  await attached.nth(1).waitFor();
+  await page.getByRole('progressbar', { name: /^Sending fleet\.csv, \d+ %$/ }).waitFor();
+  await page.getByText('Files are being sent').waitFor({ state: 'hidden', timeout: 60_000 });
+  assert.deepEqual((await attached.allInnerTexts()).map((text) => text.trim().split(/\s+/)[0]), ['fleet.csv', 'notes.csv']);
+  await page.getByRole('button', { name: 'Remove fleet.csv' }).click();
+  await ask(page, 'What can you do?');
+  await answered(page);
+  assert.deepEqual((await page.locator('.question li').allInnerTexts()).map((name) => name.trim()), ['notes.csv']);
+});
+
+test('a large file is chosen, sent with its progress, and named to the model', async () => {
   await page.getByRole('button', { name: 'New conversation' }).click();
   const large = join(folder, 'losses.csv');
   writeFileSync(large, 'unit,value\n' + `${randomBytes(32).toString('hex')}\n`.repeat(850_000)); // 55 MB

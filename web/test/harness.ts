@@ -141,10 +141,22 @@ export class Server {
     });
     if (!response.ok) throw new Error(`making a person: ${response.status} ${await response.text()}`);
     const made = (await response.json()) as { link: { url: string } };
-    const token = decodeURIComponent(new URL(made.link.url, this.url).hash.slice('#token='.length));
+    await this.redeem(made.link.url);
+    return email;
+  }
+
+  // member makes another organisation, and somebody in it who may have an account elsewhere.
+  async member(other: string, name: string, email: string): Promise<void> {
+    await run(['organisation', 'add', other, '--name', name, '--config', this.config]);
+    const printed = await run(['person', 'add', email, '--org', other, '--name', 'Robin Marsh', '--config', this.config]);
+    await this.redeem(printed.split('\n')[0]!);
+  }
+
+  // redeem sets the password by a one-time link.
+  private async redeem(link: string): Promise<void> {
+    const token = decodeURIComponent(new URL(link, this.url).hash.slice('#token='.length));
     const redeemed = await fetch(`${this.url}/api/session/link`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ token, password }) });
     if (!redeemed.ok) throw new Error(`redeeming a link: ${redeemed.status} ${await redeemed.text()}`);
-    return email;
   }
 
   private keys = new Map<string, string>();

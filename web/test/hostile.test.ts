@@ -12,7 +12,7 @@ let page: Page;
 
 before(async () => {
   await model.play([{ text: 'ready' }]);
-  server = await Server.start({ model });
+  server = await Server.start({ model, config: 'turns: {steps: 8}\n' });
   visitor = await Visitor.of(server, await server.person('underwriter', 'Robin Marsh'));
   page = visitor.page;
 });
@@ -138,6 +138,29 @@ test('a model that fails, a system that fails and a reply that was cut are told 
   await page.getByText('The system failed').waitFor({ timeout: 60_000 });
   await visitor.shot('chat-system-failed');
   assert.deepEqual(await accessible(page), []);
+});
+
+test('a turn that reaches a limit is shown as cut short, with why and with what was saved', async () => {
+  const look = (id: string): Reply => ({ calls: [{ id, name: 'list_files', input: {} }] });
+  const file = { id: 'c1', name: 'write_file', input: { path: '/workspace/artifacts/half.csv', content: 'unit,value\n1,2\n' } };
+  // The turn's last words are asked for as a question of their own, which a script answers from its beginning.
+  await converse([{ text: 'Half of it is in half.csv.', calls: [file] }, look('c2'), look('c3'), look('c4'), look('c5')]);
+  const outcome = page.getByRole('note').filter({ hasText: 'Cut short: this answer is not complete' });
+  await outcome.waitFor({ timeout: 60_000 });
+  const shown = async () => {
+    await outcome.getByText('the limit of 8 steps').waitFor();
+    assert.match(await outcome.innerText(), /Ask it to go on, or ask about a smaller part\.[^]*Saved: the text above, \d finished steps and 1 file\./);
+    await page.getByText('Half of it is in half.csv.').nth(1).waitFor();
+    await page.getByRole('link', { name: 'Download half.csv' }).waitFor();
+  };
+  await shown();
+  await visitor.shot('chat-cut-short');
+  assert.deepEqual(await accessible(page), []);
+  await page.reload();
+  await shown();
+  const download = page.waitForEvent('download');
+  await page.getByRole('link', { name: 'Download half.csv' }).click();
+  assert.equal((await download).suggestedFilename(), 'half.csv');
 });
 
 test('no page failed', () => assert.deepEqual(visitor.faults, []));

@@ -53,6 +53,29 @@ test('signing in says what is wrong at the field, and leads back to where somebo
   await v.close();
 });
 
+test('who has accounts in two organisations chooses one', async () => {
+  const email = await server.person('underwriter', 'Robin Marsh');
+  await server.member('seabright', 'Seabright Marine', email);
+  const v = await Visitor.of(server);
+  for (const name of ['Seabright Marine', org]) {
+    await v.page.goto('/signin?to=%2Faccount');
+    await v.page.getByLabel('E-mail').fill(email);
+    await v.page.getByLabel('Password').fill(password);
+    await v.page.getByLabel('Password').press('Enter');
+    await v.page.getByText('fit several organisations').waitFor();
+    await clean(v, 'people-organisations');
+    await v.page.getByRole('button', { name: 'Back' }).click();
+    assert.equal(await v.page.getByLabel('E-mail').inputValue(), email);
+    await v.page.getByLabel('Password').press('Enter');
+    await v.page.getByRole('button', { name, exact: true }).click();
+    await v.page.waitForURL('**/account');
+    await v.page.getByText(name, { exact: true }).first().waitFor();
+    await v.page.getByRole('button', { name: 'Sign out', exact: true }).click();
+    await v.page.waitForURL('**/signin**');
+  }
+  await v.close();
+});
+
 test('an address outside of the pages is not where somebody is led', async () => {
   const v = await Visitor.of(server);
   for (const to of ['https://evil.example/', '//evil.example', 'javascript:alert(1)', '/\\evil.example']) {
@@ -199,6 +222,8 @@ test('the admin log has it all, and ten thousand lines don’t weigh', async () 
   await v.page.goto('/people/log');
   await v.page.getByText('sign-in refused').first().waitFor();
   await v.page.getByText('person disabled').first().waitFor();
+  await v.page.getByRole('button', { name: 'Verify the log' }).click();
+  await v.page.getByText(/^The chain holds: \d+ entries\.$/).waitFor();
   await clean(v, 'people-log');
   await v.page.route('**/api/admin-log**', async (route) => {
     const before = Number(new URL(route.request().url()).searchParams.get('before')?.split('-')[1] ?? 0);

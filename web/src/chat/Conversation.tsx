@@ -61,7 +61,7 @@ export function Conversation({ id, fresh, onFirst, listed, setListed }: Props) {
       onDrop={(e) => {
         e.preventDefault();
         setDragged(false);
-        attachments.add(e.dataTransfer.files);
+        if (!foreign) attachments.add(e.dataTransfer.files);
       }}
     >
       <header className="conversation-head">

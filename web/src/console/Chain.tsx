@@ -1,15 +1,15 @@
 import { useEffect, useRef, useState } from 'react';
 import { asApiError, type ApiError } from '../api/error';
-import { count, plural } from '../parts/format';
+import { count } from '../parts/format';
 import { Button } from '../parts/Button';
 import { Field } from '../parts/Field';
-import { ErrorNote, Note } from '../parts/States';
+import { ErrorNote } from '../parts/States';
+import { Verdict, type Chained } from '../parts/Verdict';
 import { isObject, postLines } from './stream';
-import type { Verdict } from './types';
 
 interface State {
   progress?: { checked: number; of: number };
-  verdict?: Verdict;
+  verdict?: Chained;
   error?: ApiError;
   busy?: boolean;
 }
@@ -30,7 +30,7 @@ export function Chain() {
         for (const line of batch) {
           if (!isObject(line)) continue;
           if (isObject(line.progress)) setState({ busy: true, progress: line.progress as unknown as State['progress'] });
-          if (isObject(line.verdict)) setState({ verdict: line.verdict as unknown as Verdict });
+          if (isObject(line.verdict)) setState({ verdict: line.verdict as unknown as Chained });
         }
       }
     } catch (e) {
@@ -65,35 +65,6 @@ export function Chain() {
       )}
       {state.error && <ErrorNote error={state.error} />}
       {state.verdict && <Verdict of={state.verdict} />}
-    </div>
-  );
-}
-
-function Verdict({ of }: { of: Verdict }) {
-  if (of.holds) {
-    return (
-      <Note kind="good">
-        <p>
-          <b>The chain holds: {plural(of.entries, 'entry', 'entries')}.</b>
-        </p>
-        {of.hash && (
-          <p>
-            Hash of the last entry, to be kept elsewhere: <code className="hash">{of.hash}</code>
-          </p>
-        )}
-      </Note>
-    );
-  }
-  return (
-    <div className="note note-error" role="alert">
-      <div>
-        <p>
-          <b>
-            The chain does not hold: entry {of.seq} {of.why}.
-          </b>
-        </p>
-        <p>{plural(of.entries, 'entry before it holds', 'entries before it hold')}. Keep the database as it is and ask who wrote to it beside the program.</p>
-      </div>
     </div>
   );
 }

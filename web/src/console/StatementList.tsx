@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { memo, useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
-import { count, exactly, when } from '../parts/format';
+import { exactly, plural, when } from '../parts/format';
 import { Button } from '../parts/Button';
 import { ErrorNote } from '../parts/States';
 import { addressOf, type Filters } from './filters';
@@ -62,7 +62,7 @@ export function StatementList({ pages, filters, open }: { pages: ReturnType<type
         ) : (
           <>
             <span>
-              {count(rows.length)}
+              {plural(rows.length, 'statement')}
               {pages.next ? ' so far' : ''}
               {pages.next && pages.looked ? `, looked back to ${exactly(pages.looked)}` : ''}
             </span>

@@ -3,7 +3,7 @@ import { Link, useLocation } from 'wouter';
 import { api, query } from '../api/client';
 import { asApiError, type ApiError } from '../api/error';
 import { useResource } from '../api/useResource';
-import { bytes, count, exactly, plural } from '../parts/format';
+import { bytes, count, exactly } from '../parts/format';
 import { Button } from '../parts/Button';
 import { ErrorNote, Loading, Note } from '../parts/States';
 import { setDraft } from './draft';
@@ -11,7 +11,8 @@ import { addressOf } from './filters';
 import { Marked } from './Marked';
 import { Outcome } from './outcome';
 import { PlanView } from './PlanView';
-import type { Plan, Statement, Use } from './types';
+import type { Plan, Statement } from './types';
+import { Uses } from './Uses';
 
 // StatementView is all that is on record of one statement.
 export function StatementView({ id }: { id: string }) {
@@ -83,7 +84,7 @@ export function StatementView({ id }: { id: string }) {
         <Fact name="Conversation">{s.conversation && <Link href={`/chat/${encodeURIComponent(s.conversation)}`}>{s.conversation}</Link>}</Fact>
         <Fact name="Sandbox">{s.sandbox}</Fact>
       </dl>
-      <Uses uses={s.uses} />
+      <Uses of={s} />
       {ran && !s.redacted && <PlanOf id={s.audit_id} />}
       <section>
         <h3>Chain</h3>
@@ -112,37 +113,6 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
       <dt>{name}</dt>
       <dd>{children}</dd>
     </>
-  );
-}
-
-function Uses({ uses }: { uses: Use[] }) {
-  if (uses.length === 0) return null;
-  return (
-    <section>
-      <h3>Used by</h3>
-      {uses.map((u) => (
-        <div key={u.run_id} className="use">
-          <p>
-            <Link href={`/runs/${encodeURIComponent(u.run_id)}`}>Run of {exactly(u.created_at)}</Link>
-            {u.guideline && `, guideline ${u.guideline}`}
-            {u.purpose && `: ${u.purpose}`}
-          </p>
-          {u.finding_count > 0 && (
-            <details>
-              <summary>{plural(u.finding_count, 'finding cites it', 'findings cite it')}</summary>
-              <ul>
-                {u.findings.map((f) => (
-                  <li key={f.id}>
-                    <b>{f.id}</b> {f.severity}, {f.rule_id}, submission {f.submission_id}: {f.message}
-                  </li>
-                ))}
-              </ul>
-              {u.finding_count > u.findings.length && <small>The first {u.findings.length} are shown.</small>}
-            </details>
-          )}
-        </div>
-      ))}
-    </section>
   );
 }
 

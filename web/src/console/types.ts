@@ -39,6 +39,16 @@ export interface Use {
   finding_count: number;
 }
 
+// Delivered is a file that a turn delivered; a report names the run that it was rendered from.
+export interface Delivered {
+  id: string;
+  turn: string;
+  name: string;
+  url: string;
+  run?: string;
+  created: string;
+}
+
 export interface Statement extends Listed {
   person_name?: string;
   sql_asked: string;
@@ -147,14 +157,6 @@ export interface Compared {
   removed: number;
   changed: number;
   changes: Change[];
-}
-
-export interface Verdict {
-  holds: boolean;
-  entries: number;
-  hash?: string;
-  seq?: number;
-  why?: string;
 }
 
 export interface UsageList {

@@ -1,4 +1,4 @@
-import { Route, Switch, useLocation, Link } from 'wouter';
+import { Link, Route, Switch, useLocation, useSearch } from 'wouter';
 import { api } from '../api/client';
 import { useResource } from '../api/useResource';
 import { Page } from '../parts/Page';
@@ -11,9 +11,10 @@ import './guidelines.css';
 
 // Everything below /runs.
 export default function Runs() {
+  const linked = new URLSearchParams(useSearch()).get('finding'); // as workbooks link to their findings
   return (
     <Switch>
-      <Route path="/runs/:id">{({ id }) => <RunView id={id} />}</Route>
+      <Route path="/runs/:id">{({ id }) => <RunView id={id} finding={linked ?? undefined} />}</Route>
       <Route path="/runs/:id/:finding">{({ id, finding }) => <RunView id={id} finding={finding} />}</Route>
       <Route component={List} />
     </Switch>

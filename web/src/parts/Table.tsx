@@ -17,10 +17,14 @@ interface Props<T> {
   onOpen?: (row: T) => void; // a row can be opened with click or Enter
   empty?: ReactNode;
   height?: string; // of the scrolling box; default: as many rows as there are
+  total?: number; // of rows, where more can be fetched
+  onEnd?: () => void; // somebody scrolls to the last rows
 }
 
 const rowHeight = 34;
 const plainUpTo = 200; // below that many rows, all are drawn
+
+const nearEnd = (e: HTMLElement) => e.scrollTop + e.clientHeight > e.scrollHeight - 20 * rowHeight;
 
 // Table shows rows; with many of them only those in sight are drawn.
 export function Table<T>(p: Props<T>) {
@@ -47,7 +51,7 @@ export function Table<T>(p: Props<T>) {
     </div>
   );
   return (
-    <div ref={box} className="table" role="table" aria-label={p.label} aria-rowcount={p.rows.length + 1} tabIndex={0} style={{ maxHeight: p.height ?? (virtual ? '70vh' : undefined) }}>
+    <div ref={box} className="table" role="table" aria-label={p.label} aria-rowcount={(p.total ?? p.rows.length) + 1} tabIndex={0} onScroll={p.onEnd && ((e) => nearEnd(e.currentTarget) && p.onEnd?.())} style={{ maxHeight: p.height ?? (virtual ? '70vh' : undefined) }}>
       <div role="rowgroup" className="table-head">
         <div role="row" className="table-row" aria-rowindex={1} style={tracks}>
           {p.columns.map((c) => (

@@ -4,6 +4,7 @@ import { asApiError, type ApiError } from '../api/error';
 import { Button } from '../parts/Button';
 import { Badge, ErrorNote, Loading } from '../parts/States';
 import { Table, type Column } from '../parts/Table';
+import { Verdict, type Chained } from '../parts/Verdict';
 import { exactly, plural } from '../parts/format';
 import type { LogEntry } from './types';
 
@@ -43,7 +44,30 @@ export function AdminLog() {
             Older lines
           </Button>
         )}
+        <Verify />
       </div>
+    </>
+  );
+}
+
+// Verify proves that no line was changed, dropped or put elsewhere.
+function Verify() {
+  const [state, setState] = useState<{ busy?: boolean; verdict?: Chained; error?: ApiError }>({});
+  const verify = async () => {
+    setState({ busy: true });
+    try {
+      setState({ verdict: await api.post<Chained>('/api/admin-log/verify', { anchor: '' }) });
+    } catch (e) {
+      setState({ error: asApiError(e) });
+    }
+  };
+  return (
+    <>
+      <Button busy={state.busy} onClick={() => void verify()}>
+        Verify the log
+      </Button>
+      {state.error && <ErrorNote error={state.error} />}
+      {state.verdict && <Verdict of={state.verdict} />}
     </>
   );
 }
