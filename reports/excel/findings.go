@@ -21,7 +21,7 @@ const (
 func (b *workbook) findings() error {
 	s, err := b.sheet(sheetFindings,
 		column{headFinding, 10}, column{"Severity", 10}, column{"Action", 9}, column{"Rule", 9}, column{"Submission", 16}, column{"Insured", 26},
-		column{"What", 18}, column{"Field", 16}, column{headWords, 60}, column{"Stated", 24}, column{"Expected", 24}, column{"Class", 15},
+		column{"What", 24}, column{"Field", 20}, column{headWords, 60}, column{"Stated", 24}, column{"Expected", 24}, column{"Class", 15},
 		column{"Can't be told without", 24}, column{"Confidence", 11}, column{"Evidence", 12}, column{"Document", 26}, column{headDisposition, 14}, column{headComment, 40}, column{"Reviewed by", 24}, column{"How it was matched", 40})
 	if err != nil {
 		return err
@@ -43,7 +43,7 @@ func (b *workbook) findings() error {
 			b.text(f.ID),
 			excelize.Cell{StyleID: severity, Value: clean(f.Severity)},
 			b.text(f.Action), b.text(f.RuleID), b.text(f.SubmissionID), b.text(insured[f.SubmissionID]),
-			b.text(f.Entity), b.text(f.Field), b.wrapped(f.Message), b.wrapped(f.Stated), b.wrapped(f.Expected), b.text(f.Class),
+			b.wrapped(f.Entity), b.text(f.Field), b.wrapped(f.Message), b.wrapped(f.Stated), b.wrapped(f.Expected), b.text(f.Class),
 			b.wrapped(strings.Join(f.Missing, ", ")), b.percent(f.Confidence), evidence, b.source(f),
 			excelize.Cell{StyleID: b.style.input, Value: clean(f.Disposition)},
 			excelize.Cell{StyleID: b.style.input, Value: clean(f.Comment)},

@@ -70,18 +70,29 @@ func (p *page) table(row *int, b *workbook, of, what string, keys []string, n fu
 	*row++
 }
 
-// chart draws the table whose header is in row headed.
-func (p *page) chart(at string, kind excelize.ChartType, title string, headed, keys int) {
-	first, last := headed+1, headed+keys
-	p.do(p.file.AddChart(p.sheet, at, &excelize.Chart{
-		Type: kind,
-		Series: []excelize.ChartSeries{{
-			Name:       fmt.Sprintf("%s!$B$%d", p.sheet, headed),
-			Categories: fmt.Sprintf("%s!$A$%d:$A$%d", p.sheet, first, last),
-			Values:     fmt.Sprintf("%s!$B$%d:$B$%d", p.sheet, first, last),
-		}},
+// chart draws the table of keys whose header is in row headed, each key in its colour.
+func (p *page) chart(at string, kind excelize.ChartType, title string, headed int, keys []string) {
+	first, last := headed+1, headed+len(keys)
+	whole := excelize.ChartSeries{
+		Name:       fmt.Sprintf("%s!$B$%d", p.sheet, headed),
+		Categories: fmt.Sprintf("%s!$A$%d:$A$%d", p.sheet, first, last),
+		Values:     fmt.Sprintf("%s!$B$%d:$B$%d", p.sheet, first, last),
+	}
+	var bars []excelize.ChartSeries
+	for i, key := range keys {
+		fill := excelize.Fill{Type: "pattern", Pattern: 1, Color: []string{marks[key]}}
+		whole.DataPoint = append(whole.DataPoint, excelize.ChartDataPoint{Index: i, Fill: fill})
+		bars = append(bars, excelize.ChartSeries{Name: fmt.Sprintf("%s!$A$%d", p.sheet, first+i), Values: fmt.Sprintf("%s!$B$%d", p.sheet, first+i), Fill: fill})
+	}
+	chart := &excelize.Chart{
+		Type:      kind,
+		Series:    []excelize.ChartSeries{whole},
 		Title:     excelize.ChartTitle{Paragraph: []excelize.RichTextRun{{Text: title}}},
 		Dimension: excelize.ChartDimension{Width: 480, Height: 300},
 		Legend:    excelize.ChartLegend{Position: "bottom"},
-	}))
+	}
+	if kind == excelize.Col { // excelize colours a bar only as a series of its own, which the legend names
+		chart.Series, chart.XAxis.None, chart.YAxis.Font.Color = bars, true, "374151"
+	}
+	p.do(p.file.AddChart(p.sheet, at, chart))
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func (b *workbook) guideline() error {
-	s, err := b.sheet(sheetGuideline, column{"Guideline", 30}, column{"Version", 10}, column{"Effective", 12}, column{"Rule", 10}, column{"Severity", 10}, column{"Action", 10}, column{"Scope", 12},
+	s, err := b.sheet(sheetGuideline, column{"Guideline", 40}, column{"Version", 10}, column{"Effective", 12}, column{"Rule", 10}, column{"Severity", 10}, column{"Action", 10}, column{"Scope", 12},
 		column{"Text", 70}, column{"Parameters", 40}, column{"Basis", 30}, column{"SHA-256 of the guideline", 68})
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package excel
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/xuri/excelize/v2"
 
@@ -26,12 +27,12 @@ func (b *workbook) coverages() error {
 
 // schedule writes the rows of one kind over all submissions. A cell with a computed value beside it gets a second column.
 func (b *workbook) schedule(name string, items func(reports.Submission) []reports.Item) error {
-	fields, computed := b.fieldsOf(items)
+	fields := b.fieldsOf(items)
 	columns := []column{{"Submission", 16}, {"Row", 22}, {"Findings", 16}}
-	for _, field := range fields {
-		columns = append(columns, column{heading(field), 18})
-		if computed[field] {
-			columns = append(columns, column{heading(field) + " (expected)", 20})
+	for _, f := range fields {
+		columns = append(columns, column{heading(f.name), wide(f.longest)})
+		if f.computed > 0 {
+			columns = append(columns, column{heading(f.name) + " (expected)", wide(f.computed)})
 		}
 	}
 	s, err := b.sheet(name, columns...)
@@ -45,14 +46,14 @@ func (b *workbook) schedule(name string, items func(reports.Submission) []report
 				cells[c.Field] = c
 			}
 			row := []any{b.text(submission.ID), b.text(item.Label), b.wrapped(strings.Join(item.Findings, ", "))}
-			for _, field := range fields {
-				c := cells[field]
+			for _, f := range fields {
+				c := cells[f.name]
 				style, ok := b.style.verdict[c.Verdict]
 				if !ok {
 					style = b.style.text
 				}
 				row = append(row, excelize.Cell{StyleID: style, Value: clean(c.Value)})
-				if computed[field] {
+				if f.computed > 0 {
 					row = append(row, b.text(c.Expected))
 				}
 			}
@@ -64,25 +65,33 @@ func (b *workbook) schedule(name string, items func(reports.Submission) []report
 	return s.flush()
 }
 
-// fieldsOf lists the fields that items have, in the order of their first appearance, and which have computed values.
-func (b *workbook) fieldsOf(items func(reports.Submission) []reports.Item) (fields []string, computed map[string]bool) {
-	seen := map[string]bool{}
-	computed = map[string]bool{}
+// field is one that items of a kind have, with the letters of its longest value and of its longest computed one: 0 where none was computed.
+type field struct {
+	name              string
+	longest, computed int
+}
+
+// fieldsOf lists the fields that items have, in the order of their first appearance.
+func (b *workbook) fieldsOf(items func(reports.Submission) []reports.Item) []*field {
+	var fields []*field
+	known := map[string]*field{}
 	for _, submission := range b.report.Submissions {
 		for _, item := range items(submission) {
 			for _, c := range item.Cells {
-				if !seen[c.Field] {
-					seen[c.Field] = true
-					fields = append(fields, c.Field)
+				f := known[c.Field]
+				if f == nil {
+					f = &field{name: c.Field}
+					known[c.Field], fields = f, append(fields, f)
 				}
-				if c.Expected != "" {
-					computed[c.Field] = true
-				}
+				f.longest, f.computed = max(f.longest, utf8.RuneCountInString(c.Value)), max(f.computed, utf8.RuneCountInString(c.Expected))
 			}
 		}
 	}
-	return fields, computed
+	return fields
 }
+
+// wide is the width of a column whose longest text has so many letters.
+func wide(letters int) float64 { return min(max(float64(letters)*1.15+2, 12), 48) }
 
 // heading makes a column's header of a field's name: "garaging_state" becomes "Garaging state".
 func heading(field string) string {

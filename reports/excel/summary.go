@@ -60,8 +60,8 @@ func (b *workbook) summary() error {
 	b.byRule(p, &row)
 	b.bySubmission(p, &row)
 	if p.err == nil && len(r.Findings) > 0 {
-		p.chart("G3", excelize.Col, "Findings by severity", severe, len(severities))
-		p.chart("G21", excelize.Doughnut, "Submissions by decision", decided, len(decisions))
+		p.chart("G3", excelize.Col, "Findings by severity", severe, severities)
+		p.chart("G21", excelize.Doughnut, "Submissions by decision", decided, decisions)
 	}
 	p.fit()
 	if p.err != nil {

@@ -124,8 +124,12 @@ func (c *canvas) page() {
 		c.fill(alarm)
 		c.pdf.Rect(0, 0, pageWidth, 22, "F")
 		c.ink(white)
-		line := c.fonts.wrap("CUT SHORT: this report is not complete. "+c.report.CutShort, sizeBody, true, contentW)[0]
-		c.fonts.draw(line, margin, 15, sizeBody, true)
+		// The summary has the whole reason.
+		lines := c.fonts.wrap("CUT SHORT: this report is not complete. "+c.report.CutShort, sizeBody, true, contentW-c.fonts.measure(" …", sizeBody, true))
+		if len(lines) > 1 {
+			lines[0] += " …"
+		}
+		c.fonts.draw(lines[0], margin, 15, sizeBody, true)
 		c.y = margin + 6
 	}
 	c.ink(ink)

@@ -23,6 +23,9 @@ func summary(c *canvas) {
 	for _, g := range r.Applied() {
 		c.write(fmt.Sprintf("Guideline: %s, version %s, effective %s", g.Name, g.Version, g.Effective), sizeBody, false, grey)
 	}
+	if r.CutShort != "" {
+		c.write("This report is not complete: "+r.CutShort, sizeBody, true, alarm)
+	}
 	c.y += 10
 	tiles(c, "Submissions by decision", decisions, func(d string) int {
 		return count(r.Submissions, func(s reports.Submission) bool { return s.Decision == d })
@@ -32,7 +35,11 @@ func summary(c *canvas) {
 	})
 	if len(r.Findings) == 0 {
 		c.y += 8
-		c.write("Nothing was found: every rule that could be told was passed.", sizeBody+1, true, ink)
+		text := "Nothing was found: every rule that could be told was passed."
+		if r.CutShort != "" {
+			text = "Nothing was found in the part that was compared."
+		}
+		c.write(text, sizeBody+1, true, ink)
 		return
 	}
 	c.heading("What to look at first", "")

@@ -1,10 +1,10 @@
 package pdf
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
-	"golang.org/x/text/unicode/bidi"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -25,29 +25,74 @@ func clean(s string) string {
 	return s
 }
 
-// visual returns one line as it stands on paper, from left to right: Arabic letters joined, right-to-left parts turned.
+// visual returns one line as it stands on paper, which is read from left to right: Arabic letters joined, right-to-left parts turned. It knows of
+// the Unicode Bidirectional Algorithm what names and sentences need; golang.org/x/text's runs don't tell a number in a turned part from what follows it.
 func visual(line string) string {
 	if !strings.ContainsFunc(line, rightToLeft) {
 		return line
 	}
-	var p bidi.Paragraph
-	if _, err := p.SetString(shape(line)); err != nil {
-		return line
-	}
-	order, err := p.Order()
-	if err != nil {
-		return line
-	}
+	letters := []rune(shape(line))
 	var b strings.Builder
-	for i := range order.NumRuns() {
-		run := order.Run(i)
-		if run.Direction() == bidi.RightToLeft {
-			b.WriteString(bidi.ReverseString(run.String()))
-		} else {
-			b.WriteString(run.String())
+	for len(letters) > 0 {
+		n := stretch(letters)
+		if n == 0 {
+			b.WriteRune(letters[0])
+			letters = letters[1:]
+			continue
 		}
+		turn(&b, letters[:n])
+		letters = letters[n:]
 	}
 	return b.String()
+}
+
+// brackets stand in pairs; turned, one stands for the other.
+const brackets = "()[]{}<>«»"
+
+// stretch is how many runes, from the first on, are turned: those from right to left, with numbers between and after them, and with the brackets that they open.
+func stretch(letters []rune) int {
+	end, open := 0, 0
+	if !rightToLeft(letters[0]) {
+		return 0
+	}
+	for i, r := range letters {
+		switch {
+		case rightToLeft(r), unicode.IsMark(r), unicode.IsDigit(r):
+			end = i + 1
+		case unicode.IsLetter(r):
+			return end
+		case bracket(r)%2 == 0:
+			open++
+		case bracket(r) > 0 && open > 0:
+			open--
+			end = i + 1
+		}
+	}
+	return end
+}
+
+func bracket(r rune) int { return slices.Index([]rune(brackets), r) }
+
+// turn writes runes the last first, but numbers as they are.
+func turn(b *strings.Builder, letters []rune) {
+	number := func(i int) bool {
+		return unicode.IsDigit(letters[i]) || i > 0 && i+1 < len(letters) && strings.ContainsRune(".,:/-", letters[i]) && unicode.IsDigit(letters[i-1]) && unicode.IsDigit(letters[i+1])
+	}
+	for i := len(letters) - 1; i >= 0; i-- {
+		if number(i) {
+			end := i + 1
+			for i > 0 && number(i-1) {
+				i--
+			}
+			b.WriteString(string(letters[i:end]))
+			continue
+		}
+		r := letters[i]
+		if at := bracket(r); at >= 0 {
+			r = []rune(brackets)[at^1]
+		}
+		b.WriteRune(r)
+	}
 }
 
 func rightToLeft(r rune) bool {
