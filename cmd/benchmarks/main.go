@@ -5,13 +5,16 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"os/signal"
+	"path"
 	"regexp"
 	"runtime"
 	"slices"
@@ -38,18 +41,22 @@ type result struct {
 func run(ctx context.Context, args []string, log io.Writer) error {
 	flags := flag.NewFlagSet("benchmarks", flag.ContinueOnError)
 	out := flags.String("o", "docs/BENCHMARKS.md", "`FILE` to write")
-	only := flags.String("only", ".", "run the benchmarks that match this `REGEXP`")
+	only := flags.String("only", "", "run the benchmarks that match this `REGEXP` and leave the figures of the others as they are")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	packages, err := list(ctx)
+	wanted, err := regexp.Compile(*only)
+	if err != nil {
+		return fmt.Errorf("-only: %w", err)
+	}
+	packages, err := list(ctx, wanted)
 	if err != nil {
 		return err
 	}
 	var results []result
 	for _, pkg := range packages {
 		fmt.Fprintln(log, "benchmarks of", pkg)
-		cmd := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-bench", *only, "-benchmem", "-timeout", "30m", pkg)
+		cmd := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-bench", cmp.Or(*only, "."), "-benchmem", "-timeout", "30m", pkg)
 		cmd.Stderr = log
 		cmd.Env = append(os.Environ(), "BORDEREAU_BENCH_10M=1", "BORDEREAU_BENCH_FIELDS=10000000")
 		raw, err := cmd.Output()
@@ -58,11 +65,14 @@ func run(ctx context.Context, args []string, log io.Writer) error {
 		}
 		results = append(results, parse(pkg, raw)...)
 	}
-	text := page(results)
-	if before, err := os.ReadFile(*out); err == nil {
-		text = append(text, sandboxes(before)...)
+	before, err := os.ReadFile(*out)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
 	}
-	return os.WriteFile(*out, text, 0o644)
+	if *only != "" {
+		results = with(results, earlier(before))
+	}
+	return os.WriteFile(*out, append(page(results), sandboxes(before)...), 0o644)
 }
 
 // sandboxes is the section that make bench-sandbox writes, which stays as it is; it is the page's last.
@@ -73,19 +83,17 @@ func sandboxes(page []byte) []byte {
 	return nil
 }
 
-// list finds the packages that have benchmarks.
-func list(ctx context.Context) ([]string, error) {
-	raw, err := exec.CommandContext(ctx, "git", "grep", "-lE", `^func Benchmark`, "--", "*_test.go").Output()
+// list finds the packages that have benchmarks of wanted names.
+func list(ctx context.Context, wanted *regexp.Regexp) ([]string, error) {
+	raw, err := exec.CommandContext(ctx, "git", "grep", "-E", `^func Benchmark`, "--", "*_test.go").Output()
 	if err != nil {
 		return nil, fmt.Errorf("looking for benchmarks: %w", err)
 	}
 	var packages []string
-	for file := range strings.FieldsSeq(string(raw)) {
-		pkg := "."
-		if i := strings.LastIndexByte(file, '/'); i >= 0 {
-			pkg = "./" + file[:i]
-		}
-		if !slices.Contains(packages, pkg) {
+	for line := range strings.Lines(string(raw)) {
+		file, declared, _ := strings.Cut(line, ":func Benchmark")
+		name, _, _ := strings.Cut(declared, "(")
+		if pkg := "./" + path.Dir(file); wanted.MatchString(name) && !slices.Contains(packages, pkg) {
 			packages = append(packages, pkg)
 		}
 	}
@@ -117,7 +125,7 @@ func parse(pkg string, raw []byte) []result {
 
 func page(results []result) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# Benchmarks\n\nWritten by `make bench` on %s: %s, %d cores, %s/%s, %s. Figures of one run on a shared machine; ratios against a peer come from the same run.\n",
+	fmt.Fprintf(&b, "# Benchmarks\n\nWritten by `make bench` on %s: %s, %d cores, %s/%s, %s. Figures of a shared machine, of one run or, where a few were measured again, of several; ratios against a peer come from one run.\n",
 		time.Now().UTC().Format("2 January 2006"), processor(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 	fmt.Fprint(&b, "\n## Figures to reach\n\n| what | reach | measured | by |\n| --- | --- | --- | --- |\n")
 	for _, g := range goals {
