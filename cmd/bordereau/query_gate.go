@@ -9,6 +9,7 @@ import (
 	"bordereau/governance/duck"
 	"bordereau/governance/fault"
 	"bordereau/governance/gate"
+	"bordereau/governance/policy"
 )
 
 // runDuckWorker makes this process a worker that runs statements for the process that started it.
@@ -46,11 +47,26 @@ func openGate(ctx context.Context, o gateOptions) (g *gate.Gate, done func(), er
 	var open closers
 	done = func() { open.close(context.WithoutCancel(ctx), o.log) }
 	plane, err := openDataPlane(ctx, c, o.log, &open)
+	if err == nil {
+		err = inForce(ctx, plane)
+	}
 	if err != nil {
 		done()
 		return nil, nil, err
 	}
 	return plane.gate, done, nil
+}
+
+// inForce refuses a policy whose masks are not those of the data: only a server puts others in force.
+func inForce(ctx context.Context, p *dataPlane) error {
+	same, err := p.store.InForce(ctx, p.policy.Profiles[policy.Standard].Masks())
+	if err != nil || same {
+		return err
+	}
+	return &fault.Error{
+		Code: fault.Invalid, Component: "policy", Rule: "masks", Message: "the data is masked as another policy says",
+		Hint: "Name the policy file that the server has, or start 'bordereau serve' with this one.",
+	}
 }
 
 // pinner gives the dataset store's generations to the gate.

@@ -130,6 +130,9 @@ func openExports(ctx context.Context, c config, db *sql.DB, open *closers) (*exp
 
 // serveGovernance returns the MCP endpoint over a data plane.
 func serveGovernance(ctx context.Context, p *dataPlane, c config, decoder *vin.Decoder, live turntoken.Liveness, key ed25519.PublicKey, stamper turntoken.Stamper, log *slog.Logger, open *closers) (http.Handler, error) {
+	if err := p.store.Enforce(ctx, p.policy.Profiles[policy.Standard].Masks()); err != nil {
+		return nil, err
+	}
 	kept, err := runs.NewStore(p.db)
 	if err != nil {
 		return nil, err

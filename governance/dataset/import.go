@@ -96,7 +96,11 @@ func (s *Store) build(ctx context.Context, org string, job generation.Job) (outc
 	defer unlock()
 	const tries = 5
 	for range tries {
-		out, err := s.buildOnce(ctx, org, dir, job)
+		var out outcome
+		err := s.follow(ctx, org, dir)
+		if err == nil && job.Mode != generation.Mask {
+			out, err = s.buildOnce(ctx, org, dir, job)
+		}
 		if !errors.Is(err, errMoved) {
 			return out, err
 		}
@@ -123,6 +127,10 @@ func (s *Store) buildOnce(ctx context.Context, org, dir string, job generation.J
 	}()
 	job.Dir, job.Key, job.Documents = work, key, filepath.Join(dir, "documents")
 	job.Threads, job.MemoryMB = s.cfg.Threads, s.cfg.MemoryMB
+	masks, err := s.ledger.masks(ctx)
+	if err != nil {
+		return outcome{}, s.unavailable("the masks in force can't be looked up", err)
+	}
 	var prev generationRow
 	if current > 0 {
 		if prev, err = s.ledger.current(ctx, org); err != nil {
@@ -143,6 +151,12 @@ func (s *Store) buildOnce(ctx context.Context, org, dir string, job generation.J
 	}
 	if job.Mode != generation.Import && current == 0 {
 		return outcome{}, &fault.Error{Code: fault.NotFound, Component: "dataset", Message: "this organisation has no data yet"}
+	}
+	if current > 0 && job.Mode != generation.Rebuild && job.Mode != generation.Mask {
+		masks = prev.manifest.Masks // what comes is masked as what is there
+	}
+	if job.Masks, err = parseMasks(masks); err != nil {
+		return outcome{}, s.unavailable("the masks in force can't be read", err)
 	}
 	if job.Mode == generation.Rebuild {
 		if job.Facts, err = s.factFolders(ctx, org, dir); err != nil {
@@ -165,7 +179,7 @@ func (s *Store) buildOnce(ctx context.Context, org, dir string, job generation.J
 	if err := linkBases(dir, prev, &built); err != nil {
 		return outcome{}, s.unavailable("the new generation can't be put in place; nothing changed", err)
 	}
-	row, err := s.publish(ctx, org, dir, prev, built)
+	row, err := s.publish(ctx, org, dir, prev, built, masks)
 	if err == nil {
 		s.readyTwins(ctx, org, dir, row)
 	}
@@ -194,10 +208,10 @@ func (s *Store) factFolders(ctx context.Context, org, dir string) ([]string, err
 
 // publish gives what was built its final place and then, in one transaction, makes it the one to read.
 // Until that transaction commits nothing has happened; after it everything has.
-func (s *Store) publish(ctx context.Context, org, dir string, prev generationRow, built generation.Result) (generationRow, error) {
+func (s *Store) publish(ctx context.Context, org, dir string, prev generationRow, built generation.Result, masks string) (generationRow, error) {
 	row := generationRow{seq: prev.seq + 1, createdAt: s.cfg.Now().UnixMicro()}
 	row.id = fmt.Sprintf("%06d-%s", row.seq, built.Standard.Sum()[:12])
-	row.manifest = manifest{Files: map[string]generation.Built{}, Relations: built.Relations}
+	row.manifest = manifest{Files: map[string]generation.Built{}, Relations: built.Relations, Masks: masks}
 	if built.Churn > 0 {
 		row.manifest.Churn = prev.manifest.Churn + built.Churn
 	} else if built.Counts != nil {

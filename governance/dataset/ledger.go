@@ -21,6 +21,7 @@ type manifest struct {
 	Files     map[string]generation.Built `json:"files"` // by profile
 	Relations map[string]int64            `json:"relations"`
 	Churn     int64                       `json:"churn"` // rows of extracted_fields replaced since the files were last compact
+	Masks     string                      `json:"masks,omitempty"`
 }
 
 type generationRow struct {
@@ -28,6 +29,7 @@ type generationRow struct {
 	id        string
 	createdAt int64
 	manifest  manifest
+	inForce   string // the masks in force when it was looked up
 }
 
 // ledger is the store's part of the governance database. Parameters stand in the order of their first use, for all drivers read them so.
@@ -52,7 +54,7 @@ func (l ledger) org(ctx context.Context, org string, now time.Time) (key []byte,
 	return key, current, err
 }
 
-const selectGeneration = "SELECT g.seq, g.id, g.created_at, g.manifest FROM dataset_generations g "
+const selectGeneration = "SELECT g.seq, g.id, g.created_at, g.manifest, coalesce((SELECT masks FROM dataset_masks), '') FROM dataset_generations g "
 
 // current returns the organisation's newest generation, or sql.ErrNoRows.
 func (l ledger) current(ctx context.Context, org string) (generationRow, error) {
@@ -68,7 +70,7 @@ type scanner interface{ Scan(...any) error }
 
 func scanGeneration(row scanner) (g generationRow, err error) {
 	var text string
-	if err := row.Scan(&g.seq, &g.id, &g.createdAt, &text); err != nil {
+	if err := row.Scan(&g.seq, &g.id, &g.createdAt, &text, &g.inForce); err != nil {
 		return g, err
 	}
 	if err := json.Unmarshal([]byte(text), &g.manifest); err != nil {

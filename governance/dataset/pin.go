@@ -21,15 +21,15 @@ const lockFile = "lock"
 
 // Pin returns the organisation's newest generation in a masking profile and keeps it until release is called.
 func (s *Store) Pin(ctx context.Context, org, profile string) (Pinned, func(), error) {
-	return s.pinRow(ctx, org, profile, func() (generationRow, error) { return s.ledger.current(ctx, org) })
+	return s.pinRow(ctx, org, profile, true, func() (generationRow, error) { return s.ledger.current(ctx, org) })
 }
 
 // PinGeneration is Pin for a certain generation, which an earlier answer cited.
 func (s *Store) PinGeneration(ctx context.Context, org, profile, id string) (Pinned, func(), error) {
-	return s.pinRow(ctx, org, profile, func() (generationRow, error) { return s.ledger.generation(ctx, org, id) })
+	return s.pinRow(ctx, org, profile, false, func() (generationRow, error) { return s.ledger.generation(ctx, org, id) })
 }
 
-func (s *Store) pinRow(ctx context.Context, org, profile string, find func() (generationRow, error)) (Pinned, func(), error) {
+func (s *Store) pinRow(ctx context.Context, org, profile string, newest bool, find func() (generationRow, error)) (Pinned, func(), error) {
 	dir, err := s.orgDir(org)
 	if err != nil {
 		return Pinned{}, nil, err
@@ -50,6 +50,9 @@ func (s *Store) pinRow(ctx context.Context, org, profile string, find func() (ge
 		file, ok := g.manifest.Files[profile]
 		if !ok {
 			return Pinned{}, nil, &fault.Error{Code: fault.Invalid, Component: "dataset", Message: "there is no such masking profile", Hint: "use standard or full"}
+		}
+		if profile != Full && !g.follows() {
+			return Pinned{}, nil, otherwiseMasked(newest)
 		}
 		path := filepath.Join(dir, file.Path)
 		folder := filepath.Dir(path)

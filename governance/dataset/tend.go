@@ -14,9 +14,11 @@ type Tending struct {
 	Keep  int           // generations that stay
 }
 
-// Tend looks after all organisations until ctx ends: it takes logs into files, puts files in order and retires generations. Whatever
-// fails is tried again in the next round; nothing that anybody reads depends on it.
+// Tend looks after all organisations until ctx ends: it masks anew what isn't masked as the policy in force says, takes logs into files,
+// puts files in order and retires generations. Whatever fails is tried again in the next round; but for masks, nothing that anybody reads
+// depends on it.
 func (s *Store) Tend(ctx context.Context, t Tending) {
+	s.followAll(ctx)
 	tick := time.NewTicker(t.Every)
 	defer tick.Stop()
 	for {
@@ -39,6 +41,9 @@ func (s *Store) Tend(ctx context.Context, t Tending) {
 }
 
 func (s *Store) tend(ctx context.Context, o Organisation, t Tending) error {
+	if err := s.followOne(ctx, o.Org); err != nil {
+		return err
+	}
 	if s.cfg.Now().Sub(o.Published) >= t.Quiet {
 		g, err := s.ledger.current(ctx, o.Org)
 		if err != nil {

@@ -33,7 +33,7 @@ type Policy struct {
 	Catalogue Catalogue
 }
 
-// Mask says how one field is masked: last4, year, token or null.
+// Mask says what is left of a field: one of the masks, or last4+token, or year+token.
 type Mask string
 
 // The masks.
@@ -42,11 +42,22 @@ const (
 	Year  Mask = "year"
 	Token Mask = "token"
 	Null  Mask = "null"
+
+	joins = "+"
 )
 
 // Profile is what one variant of a generation masks, by field name.
 type Profile struct {
 	Mask map[string]Mask
+}
+
+// Masks are a profile's by field, as a dataset.Store puts them in force.
+func (p Profile) Masks() map[string]string {
+	out := map[string]string{}
+	for field, mask := range p.Mask {
+		out[field] = string(mask)
+	}
+	return out
 }
 
 // Role is what people in a role may do.

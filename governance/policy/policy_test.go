@@ -57,7 +57,7 @@ budgets:
 		t.Fatalf("got %v", err)
 	}
 	for _, want := range []string{
-		"p.yaml:1: version: want 1", `p.yaml:4: profiles.standard.mask.fein: want last4`, "p.yaml:4: profiles.standard.mask.SSN: field names are in lower case",
+		"p.yaml:1: version: want 1", `p.yaml:4: profiles.standard.mask.fein: want one of last4+token, last4, token, null`, "p.yaml:4: profiles.standard.mask.SSN: masks are for ssn,",
 		`p.yaml:6: profiles: unknown field "other"`, "p.yaml:9: roles.underwriter.profile: want", "p.yaml:10: roles.underwriter.limits.rows: want",
 		"p.yaml:10: roles.underwriter.limits.bytes: want", "p.yaml:10: roles.underwriter.limits.memory: want", `p.yaml:11: roles.underwriter.relations: there is no "nothing"`,
 		`p.yaml:13: roles.underwriter.hidden.drivers: there is no "licence"`, `p.yaml:14: roles.underwriter.hidden: there is no relation "nowhere"`,
@@ -122,23 +122,28 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// A policy can't promise a mask that files don't have.
-func TestMasksAreThoseThatFilesHave(t *testing.T) {
+// A policy can't promise a mask that can't be built, and what it leaves out is masked all the same.
+func TestMasks(t *testing.T) {
 	t.Parallel()
 	for masks, want := range map[string]string{
-		"standard: {mask: {insured_name: token}}, full: {mask: {}}":             "profiles.standard.mask.insured_name: masks are for",
-		"standard: {mask: {ssn: null}}, full: {mask: {}}":                       "profiles.standard.mask.ssn: files keep last4 and token",
-		"standard: {mask: {date_of_birth: last4}}, full: {mask: {}}":            "profiles.standard.mask.date_of_birth: files keep year and token",
-		"standard: {mask: {}}, full: {mask: {ssn: last4}}":                      "profiles.full.mask.ssn: the full profile is as imported",
-		"standard: {mask: {ssn: token, date_of_birth: year}}, full: {mask: {}}": "",
+		"standard: {mask: {insured_name: token}}, full: {mask: {}}":                     "profiles.standard.mask.insured_name: masks are for",
+		"standard: {mask: {ssn: year}}, full: {mask: {}}":                               "profiles.standard.mask.ssn: want one of last4+token, last4, token, null",
+		"standard: {mask: {ssn: ''}}, full: {mask: {}}":                                 "profiles.standard.mask.ssn: want one of",
+		"standard: {mask: {date_of_birth: last4}}, full: {mask: {}}":                    "profiles.standard.mask.date_of_birth: want one of year+token, year, token, null",
+		"standard: {mask: {}}, full: {mask: {ssn: last4}}":                              "profiles.full.mask.ssn: the full profile is as imported",
+		"standard: {mask: {ssn: token, date_of_birth: null}}, full: {mask: {}}":         "",
+		"standard: {mask: {fein: last4+token, license_number: null}}, full: {mask: {}}": "",
 	} {
-		_, err := policy.Parse("p.yaml", []byte(strings.Replace(`version: 1
+		p, err := policy.Parse("p.yaml", []byte(strings.Replace(`version: 1
 profiles: {MASKS}
 roles: {analyst: {profile: standard, limits: {rows: 1, bytes: 1MiB, seconds: 1, memory: 128MiB}}}
 budgets: {turn: {queries: 1, seconds: 1, bytes: 1MiB}, person: {queries: 1, seconds: 1, bytes: 1MiB}, organisation: {queries: 1, seconds: 1, bytes: 1MiB}}
 `, "MASKS", masks, 1)), policy.Relations())
 		if got := errorText(err); want == "" && got != "" || !strings.Contains(got, want) {
 			t.Errorf("%s: %q", masks, got)
+		}
+		if err == nil && (len(p.Profiles[policy.Standard].Mask) != 4 || len(p.Profiles[policy.Full].Mask) != 0) {
+			t.Errorf("%s: %v", masks, p.Profiles)
 		}
 	}
 }

@@ -86,8 +86,7 @@ func (r *reader) policy(doc *yaml.Node) *Policy {
 	}
 	if n := f["profiles"]; n != nil {
 		for name, node := range r.mapping(n, "profiles", []string{Standard, Full}, nil) {
-			p.Profiles[name] = r.profile(node, "profiles."+name)
-			r.built(name, node, p.Profiles[name])
+			p.Profiles[name] = r.profile(name, node)
 		}
 	}
 	if n := f["roles"]; n != nil {
@@ -106,39 +105,45 @@ func (r *reader) policy(doc *yaml.Node) *Policy {
 	return p
 }
 
-func (r *reader) profile(n *yaml.Node, what string) Profile {
-	out := Profile{Mask: map[string]Mask{}}
+// profile reads what one variant masks. The full profile is as imported, and the standard one leaves no sensitive field open: what a policy
+// doesn't name is masked as it is built in.
+func (r *reader) profile(name string, n *yaml.Node) Profile {
+	out, can, what := Profile{Mask: map[string]Mask{}}, masks(), "profiles."+name
+	if name != Full {
+		for field, all := range can {
+			out.Mask[field] = all[0]
+		}
+	}
 	f := r.mapping(n, what, []string{"mask"}, nil)
 	if f["mask"] == nil {
 		return out
 	}
 	for field, node := range r.mapping(f["mask"], what+".mask", nil, nil) {
-		m := Mask(node.Value)
-		if !slices.Contains([]Mask{Last4, Year, Token, Null}, m) {
-			r.problem(node, "%s.mask.%s: want last4, year, token or null", what, field)
+		switch all := can[field]; {
+		case name == Full:
+			r.problem(node, "%s.mask.%s: the full profile is as imported; give the role the standard one", what, field)
+		case all == nil:
+			r.problem(node, "%s.mask.%s: masks are for ssn, fein, license_number and date_of_birth; hide the column from the role instead", what, field)
+		case !slices.Contains(all, Mask(node.Value)):
+			r.problem(node, "%s.mask.%s: want one of %s", what, field, maskNames(all))
 		}
-		if field != strings.ToLower(field) {
-			r.problem(node, "%s.mask.%s: field names are in lower case", what, field)
-		}
-		out.Mask[field] = m
+		out.Mask[field] = Mask(node.Value)
 	}
 	return out
 }
 
-// built refuses a mask that generations don't have: a policy must not promise what a file doesn't hold. The standard profile keeps the last
-// four characters, or the year, and a token of each value, so either may be named; a field that a policy leaves out is masked all the same.
-func (r *reader) built(name string, n *yaml.Node, p Profile) {
-	has := map[string][]Mask{"ssn": {Last4, Token}, "fein": {Last4, Token}, "license_number": {Last4, Token}, "date_of_birth": {Year, Token}}
-	for field, mask := range p.Mask {
-		switch {
-		case name == Full:
-			r.problem(n, "profiles.full.mask.%s: the full profile is as imported; give the role the standard one", field)
-		case has[field] == nil && field == strings.ToLower(field):
-			r.problem(n, "profiles.%s.mask.%s: masks are for ssn, fein, license_number and date_of_birth; hide the column from the role instead", name, field)
-		case has[field] != nil && slices.Contains([]Mask{Last4, Year, Token, Null}, mask) && !slices.Contains(has[field], mask):
-			r.problem(n, "profiles.%s.mask.%s: files keep %s and %s of it; to show less, hide the column from the role", name, field, has[field][0], has[field][1])
-		}
+// masks lists the masks that each masked field can have, the built-in one first.
+func masks() map[string][]Mask {
+	id := []Mask{Last4 + joins + Token, Last4, Token, Null}
+	return map[string][]Mask{"ssn": id, "fein": id, "license_number": id, "date_of_birth": {Year + joins + Token, Year, Token, Null}}
+}
+
+func maskNames(all []Mask) string {
+	out := make([]string, len(all))
+	for i, m := range all {
+		out[i] = string(m)
 	}
+	return strings.Join(out, ", ")
 }
 
 func (r *reader) role(name string, n *yaml.Node) Role {

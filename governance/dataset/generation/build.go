@@ -31,6 +31,7 @@ type build struct {
 	counts    [5]Counts
 	problems  []record.Problem
 	twins     map[string]written
+	masks     map[Class]shown
 	millis    map[string]int64
 	last      time.Time
 }
@@ -45,6 +46,9 @@ const (
 // Run does a job. Problems of the import are in the result; the error is for everything else.
 func Run(ctx context.Context, job Job) (res Result, err error) {
 	b := &build{job: job, millis: map[string]int64{}, last: time.Now(), empty: job.Full == ""}
+	if b.masks, err = ReadMasks(job.Masks); err != nil {
+		return res, fmt.Errorf("the policy's masks: %w", err)
+	}
 	b.db, err = sql.Open("duckdb", "")
 	if err != nil {
 		return res, fmt.Errorf("opening the builder's database: %w", err)
@@ -75,7 +79,7 @@ func Run(ctx context.Context, job Job) (res Result, err error) {
 			return res, err
 		}
 	}
-	for _, q := range append(readers(), masks(job.Key)...) {
+	for _, q := range append(readers(), macros(job.Key, b.masks)...) {
 		if err := b.exec(ctx, q); err != nil {
 			return res, fmt.Errorf("the builder's macros can't be made: %w", redacted(err))
 		}
@@ -90,6 +94,8 @@ func Run(ctx context.Context, job Job) (res Result, err error) {
 		res, err = b.runCompact(ctx)
 	case Rebuild:
 		res, err = b.runRebuild(ctx)
+	case Mask:
+		res, err = b.runMask(ctx)
 	default:
 		err = fmt.Errorf("no mode %q", job.Mode)
 	}
@@ -207,7 +213,7 @@ func (b *build) write(ctx context.Context, conn *sql.Conn, catalog string, r rel
 	}
 	from := "FROM n_" + r.name
 	if catalog == "m" {
-		from = maskedSelect(r)
+		from = maskedSelect(r, b.masks)
 	}
 	return execOn(ctx, conn, "INSERT INTO "+catalog+"."+r.name+" "+from)
 }
@@ -228,29 +234,25 @@ func (b *build) both(ctx context.Context, work func(ctx context.Context, conn *s
 	return group.Wait()
 }
 
-// attach opens the two files, and makes their tables when they are new.
+// attach opens the two files, which replays their logs, and makes their tables when they are new.
 func (b *build) attach(ctx context.Context) error {
-	for catalog, path := range b.paths() {
-		if err := b.exec(ctx, "ATTACH "+literal(path)+" AS "+catalog); err != nil {
+	paths := b.paths()
+	err := b.both(ctx, func(ctx context.Context, conn *sql.Conn, catalog string) error {
+		if err := execOn(ctx, conn, "ATTACH "+literal(paths[catalog])+" AS "+catalog); err != nil || !b.empty {
 			return err
 		}
-		if !b.empty {
-			continue
-		}
-		if err := b.exec(ctx, "BEGIN"); err != nil {
+		if err := execOn(ctx, conn, "BEGIN"); err != nil {
 			return err
 		}
 		for _, r := range relations() {
-			if err := b.exec(ctx, r.ddl(catalog)); err != nil {
+			if err := execOn(ctx, conn, r.ddl(catalog)); err != nil {
 				return err
 			}
 		}
-		if err := b.exec(ctx, "COMMIT"); err != nil {
-			return err
-		}
-	}
+		return execOn(ctx, conn, "COMMIT")
+	})
 	b.mark("attach")
-	return nil
+	return err
 }
 
 // paths are the files that the build writes, by catalog.

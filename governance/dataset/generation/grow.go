@@ -27,8 +27,8 @@ func look(path string) (written, error) {
 }
 
 // growMemoryMB is what a build that grows logs may hold. It looks once at most blocks of the twins, and memory that is used again costs less
-// than fresh pages.
-const growMemoryMB = 128
+// than fresh pages. With half of it, two files of ten million fields and logs of a few edits don't fit.
+const growMemoryMB = 256
 
 func (b *build) growSettings(ctx context.Context) error {
 	if err := b.exec(ctx, "PRAGMA disable_checkpoint_on_shutdown"); err != nil {

@@ -9,17 +9,19 @@ import (
 
 // Job is what the builder process is told, as JSON on its standard input.
 type Job struct {
-	Mode      string   `json:"mode"` // "import", "fold", "compact" or "rebuild"
-	Dir       string   `json:"dir"`  // an empty folder to build in
-	Key       []byte   `json:"key"`  // the organisation's, for masks that join
-	Full      string   `json:"full"` // the files to start from, "" for none
-	Standard  string   `json:"standard"`
-	Grow      bool     `json:"grow"`      // of an import: the two are the builder's own twins of what was published; only their logs may grow
-	Files     []Input  `json:"files"`     // of an import
-	Facts     []string `json:"facts"`     // of a rebuild: the folders of facts, oldest first
-	Documents string   `json:"documents"` // the folder that keeps documents' files by hash
-	Threads   int      `json:"threads"`
-	MemoryMB  int      `json:"memory_mb"`
+	Mode string `json:"mode"` // one of the modes
+	Dir  string `json:"dir"`  // an empty folder to build in
+	Key  []byte `json:"key"`  // the organisation's, for masks that join
+	// Masks are how the standard profile is masked, see ReadMasks. What starts from files and doesn't mask them anew names those of the files.
+	Masks     map[string]string `json:"masks"`
+	Full      string            `json:"full"` // the files to start from, "" for none
+	Standard  string            `json:"standard"`
+	Grow      bool              `json:"grow"`      // of an import: the two are the builder's own twins of what was published; only their logs may grow
+	Files     []Input           `json:"files"`     // of an import
+	Facts     []string          `json:"facts"`     // of a rebuild: the folders of facts, oldest first
+	Documents string            `json:"documents"` // the folder that keeps documents' files by hash
+	Threads   int               `json:"threads"`
+	MemoryMB  int               `json:"memory_mb"`
 }
 
 // The modes.
@@ -28,6 +30,7 @@ const (
 	Fold    = "fold" // the same data, with what the logs hold taken into the files
 	Compact = "compact"
 	Rebuild = "rebuild"
+	Mask    = "mask" // the same data, masked anew
 )
 
 // Input is one file of an import.

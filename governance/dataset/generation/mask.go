@@ -12,9 +12,11 @@ type Class int
 
 // The classes.
 const (
-	Open       Class = iota // only what looks like an SSN, FEIN or birth date inside the text is masked
-	Identifier              // SSN, FEIN, licence number: the last four characters and a token stay
-	BirthDate               // the year and a token stay
+	Open Class = iota // only what looks like an SSN, FEIN or birth date inside the text is masked
+	SSN
+	FEIN
+	Licence
+	BirthDate
 )
 
 // ClassOf tells the class of a field by its name, however it is written: ssn, SSN, Driver_LicenseNumberIdentifier_A, driversLicenseNo, taxID.
@@ -32,17 +34,19 @@ func ClassOf(field string) Class {
 	switch {
 	case has("dob", "d o b", "birth date", "birthdate", "date birth", "date of birth", "birthday", "born", "birth day", "dateofbirth", "date ofbirth"):
 		return BirthDate
-	case has("ssn", "social", "social security", "socialsecurity", "sin", "ssan", "itin", "fein", "ein", "feid", "tin", "taxid", "tax id", "tax identifier", "tax identification",
+	case has("ssn", "social", "social security", "socialsecurity", "sin", "ssan", "itin"):
+		return SSN
+	case has("fein", "ein", "feid", "tin", "taxid", "tax id", "tax identifier", "tax identification",
 		"tax payer id", "taxpayer id", "taxpayer identification", "employer id", "employer identification", "federal id", "federal tax"):
-		return Identifier
+		return FEIN
 	case has("dl", "cdl", "dln", "oln") && (has("no", "num", "number", "id", "identifier", "nbr") || len(words) == 1):
-		return Identifier
+		return Licence
 	case has("license", "licence", "lic", "licenses", "licences", "licensed", "licensenumber", "licencenumber", "licenseno", "licenceno"):
 		// The state, class, status and dates of a licence are no secret.
 		if has("state", "class", "status", "type", "province", "expiry", "expiration", "date", "year", "years", "count", "endorsements", "restrictions", "plate") {
 			return Open
 		}
-		return Identifier
+		return Licence
 	}
 	return Open
 }
@@ -82,8 +86,49 @@ const (
 	patternAny  = `\p{Nd}{4}` // what all of them need, and the cheapest to look for
 )
 
-// masks are the macros of the standard profile. The key is in the builder's memory only.
-func masks(key []byte) []string {
+// shown is what a mask leaves of a value; nothing at all is NULL.
+type shown struct {
+	part  bool // the last four characters, of a birth date the year
+	token bool // that joins
+}
+
+// BuiltIn is how the standard profile masks unless a policy says otherwise: by field, what is left of a value.
+func BuiltIn() map[string]string {
+	return map[string]string{"ssn": "last4+token", "fein": "last4+token", "license_number": "last4+token", "date_of_birth": "year+token"}
+}
+
+// ReadMasks tells what masks leave of each class. A class that they don't name is masked as it is built in: none is ever open.
+func ReadMasks(masks map[string]string) (map[Class]shown, error) {
+	all, out := BuiltIn(), map[Class]shown{}
+	for field, mask := range masks {
+		if all[field] == "" {
+			return nil, fmt.Errorf("there is no mask for %q", field)
+		}
+		all[field] = mask
+	}
+	for class, field := range map[Class]string{SSN: "ssn", FEIN: "fein", Licence: "license_number", BirthDate: "date_of_birth"} {
+		part := "last4"
+		if class == BirthDate {
+			part = "year"
+		}
+		switch all[field] {
+		case part + "+token":
+			out[class] = shown{part: true, token: true}
+		case part:
+			out[class] = shown{part: true}
+		case "token":
+			out[class] = shown{token: true}
+		case "null":
+			out[class] = shown{}
+		default:
+			return nil, fmt.Errorf("%s can't be masked as %q", field, all[field])
+		}
+	}
+	return out, nil
+}
+
+// macros are those of the standard profile. The key is in the builder's memory only.
+func macros(key []byte, masks map[Class]shown) []string {
 	inner, outer := make([]byte, 64), make([]byte, 64)
 	copy(inner, key)
 	copy(outer, key)
@@ -91,17 +136,56 @@ func masks(key []byte) []string {
 		inner[i] ^= 0x36
 		outer[i] ^= 0x5c
 	}
-	return []string{
+	all := []string{
 		fmt.Sprintf(`CREATE OR REPLACE MACRO token(v) AS left(sha256(%s || unhex(sha256(%s || encode(v)))), 16)`, blob(outer), blob(inner)),
 		`CREATE OR REPLACE MACRO bare(v) AS upper(regexp_replace(v, '[^\p{L}\p{N}]', '', 'g'))`,
-		`CREATE OR REPLACE MACRO mask_id(v) AS CASE WHEN trim(v) = '' THEN v WHEN bare(v) = '' THEN '***'
-			ELSE '***' || CASE WHEN length(bare(v)) >= 8 THEN right(bare(v), 4) ELSE '' END || '~' || token(bare(v)) END`,
-		`CREATE OR REPLACE MACRO mask_birth(v) AS CASE WHEN trim(v) = '' THEN v WHEN as_date(v) IS NULL THEN '****~' || token(bare(v))
-			ELSE strftime(as_date(v), '%Y') || '-**-**~' || token(strftime(as_date(v), '%Y-%m-%d')) END`,
 		`CREATE OR REPLACE MACRO scrub(v) AS CASE WHEN NOT regexp_matches(v, '` + patternAny + `') THEN v ELSE
 			regexp_replace(regexp_replace(regexp_replace(regexp_replace(v,
-			'` + patternSSN + `', '\1***-**-\2', 'g'), '` + patternID + `', '\1\2*****\3', 'g'), '` + patternBorn + `', '\1\2**/**/\3', 'g'), '` + patternISO + `', '\1\2\3-**-**', 'g') END`,
+			'` + patternSSN + `', '\1***-**-` + either(masks[SSN].part, `\2`, `****`) + `', 'g'),
+			'` + patternID + `', '\1\2*****` + either(masks[SSN].part && masks[FEIN].part, `\3`, `****`) + `', 'g'),
+			'` + patternBorn + `', '\1\2**/**/` + either(masks[BirthDate].part, `\3`, `****`) + `', 'g'),
+			'` + patternISO + `', '\1\2` + either(masks[BirthDate].part, `\3`, `****`) + `-**-**', 'g') END`,
 	}
+	for class, name := range map[Class]string{SSN: "mask_ssn", FEIN: "mask_fein", Licence: "mask_licence"} {
+		all = append(all, "CREATE OR REPLACE MACRO "+name+"(v) AS "+maskID(masks[class]))
+	}
+	return append(all, "CREATE OR REPLACE MACRO mask_birth(v) AS "+maskBirth(masks[BirthDate]))
+}
+
+func maskID(m shown) string {
+	if m == (shown{}) {
+		return "NULL::VARCHAR"
+	}
+	left := "'***'"
+	if m.part {
+		left += " || CASE WHEN length(bare(v)) >= 8 THEN right(bare(v), 4) ELSE '' END"
+	}
+	if m.token {
+		left += " || '~' || token(bare(v))"
+	}
+	return "CASE WHEN trim(v) = '' THEN v WHEN bare(v) = '' THEN '***' ELSE " + left + " END"
+}
+
+func maskBirth(m shown) string {
+	if m == (shown{}) {
+		return "NULL::VARCHAR"
+	}
+	date, other := "'****'", "'****'"
+	if m.part {
+		date = "strftime(as_date(v), '%Y') || '-**-**'"
+	}
+	if m.token {
+		date += " || '~' || token(strftime(as_date(v), '%Y-%m-%d'))"
+		other += " || '~' || token(bare(v))"
+	}
+	return "CASE WHEN trim(v) = '' THEN v WHEN as_date(v) IS NULL THEN " + other + " ELSE " + date + " END"
+}
+
+func either(yes bool, a, b string) string {
+	if yes {
+		return a
+	}
+	return b
 }
 
 func blob(b []byte) string {
@@ -136,7 +220,7 @@ func (b *build) maskFields(ctx context.Context) error {
 	}
 	// Only what is needed goes in: every pattern costs some milliseconds to compile in each statement that has it.
 	var cases strings.Builder
-	for class, macro := range map[Class]string{Identifier: "mask_id", BirthDate: "mask_birth"} {
+	for class, macro := range map[Class]string{SSN: "mask_ssn", FEIN: "mask_fein", Licence: "mask_licence", BirthDate: "mask_birth"} {
 		if len(lists[class]) > 0 {
 			fmt.Fprintf(&cases, " WHEN name IN (%s) THEN %s(v)", strings.Join(lists[class], ","), macro)
 		}
@@ -150,7 +234,7 @@ func (b *build) maskFields(ctx context.Context) error {
 
 // maskedSelect is the query that gives a relation's new rows as the standard profile shows them. What comes from cells is masked
 // once, in m_rows: a typed column holds the same text as its cell.
-func maskedSelect(r relation) string {
+func maskedSelect(r relation, masks map[Class]shown) string {
 	parts := make([]string, len(r.columns))
 	for i, c := range r.columns {
 		q := "n." + ident(c.name)
@@ -164,7 +248,7 @@ func maskedSelect(r relation) string {
 		case c.name == "from_value" || c.name == "to_value":
 			q = "mask_field(n.field_name, " + q + ")"
 		case c.name == "date_of_birth":
-			q = "date_trunc('year', " + q + ")::DATE"
+			q = either(masks[BirthDate].part, "date_trunc('year', "+q+")::DATE", "NULL::DATE")
 		case r.cells && i >= headColumns && c.typ == "VARCHAR":
 			q = "m.cells[" + literal(c.name) + "]"
 		case c.free:

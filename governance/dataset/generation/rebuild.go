@@ -54,6 +54,40 @@ func (b *build) runCompact(ctx context.Context) (Result, error) {
 	return b.seal(ctx, Result{Changed: true})
 }
 
+// runMask writes both files anew from the full one alone, masked as the job says.
+func (b *build) runMask(ctx context.Context) (Result, error) {
+	if b.empty {
+		return Result{}, fmt.Errorf("there is nothing to mask")
+	}
+	if err := b.exec(ctx, "ATTACH "+literal(b.job.Full)+" AS old_f (READ_ONLY)"); err != nil {
+		return Result{}, err
+	}
+	b.empty = true
+	if err := b.attach(ctx); err != nil {
+		return Result{}, err
+	}
+	for _, r := range relations() {
+		if err := b.exec(ctx, "CREATE VIEW n_"+r.name+" AS FROM old_f."+r.name+" ORDER BY "+r.order); err != nil {
+			return Result{}, err
+		}
+	}
+	if err := b.maskFields(ctx); err != nil {
+		return Result{}, err
+	}
+	for _, catalog := range []string{"f", "m"} {
+		for _, r := range relations() {
+			if err := b.write(ctx, b.conn, catalog, r); err != nil {
+				return Result{}, err
+			}
+		}
+	}
+	if err := b.exec(ctx, "DETACH old_f"); err != nil {
+		return Result{}, err
+	}
+	b.mark("mask")
+	return b.seal(ctx, Result{Changed: true})
+}
+
 // runRebuild makes both files from the facts alone, import by import, as they were first made.
 func (b *build) runRebuild(ctx context.Context) (Result, error) {
 	b.empty = true

@@ -6,7 +6,14 @@ import { ErrorNote, Loading } from '../parts/States';
 import { Marked } from './Marked';
 import type { Policy, Spent } from './types';
 
-const masks: Record<string, string> = { last4: 'the last four characters', year: 'the year', token: 'a token that still joins', null: 'nothing' };
+const masks: Record<string, string> = {
+  last4: 'the last four characters',
+  'last4+token': 'the last four characters and a token that still joins',
+  year: 'the year',
+  'year+token': 'the year and a token that still joins',
+  token: 'a token that still joins',
+  null: 'nothing',
+};
 
 // PolicyPage is the policy as it applies to who reads it.
 export function PolicyPage() {
