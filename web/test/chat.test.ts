@@ -74,6 +74,7 @@ test('a reconciliation: steps, findings with filters, a workbook and a PDF with 
     await page.waitForTimeout(50);
   }
   assert.ok((await table.getByRole('row').count()) <= 201, 'all rows are drawn at once');
+  await findings.scrollIntoViewIfNeeded();
   await visitor.shot('chat-findings-end');
   await table.evaluate((t) => (t.scrollTop = 0));
   await findings.getByRole('combobox', { name: 'Severity' }).selectOption('minor');

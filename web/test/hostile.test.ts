@@ -87,7 +87,7 @@ test('hostile tool input, a hostile question and a hostile file name are text', 
 });
 
 test('text streams; another tab sees it and stops it', async () => {
-  await converse([slow]);
+  await converse([{ ...slow, text: 'slow words '.repeat(4000) }]); // longer than a second tab needs on a busy machine
   await page.getByText('slow words').first().waitFor();
   await visitor.shot('chat-streaming');
   const other = await visitor.tab();

@@ -101,11 +101,12 @@ function Reasoning({ text }: { text: string }) {
   );
 }
 
-// groups puts tool calls that follow each other into one list of steps.
+// groups puts tool calls that follow each other into one list of steps. What a plan says stands in its own card.
 function groups(parts: ChatPart[]): (ToolPart[] | Exclude<ChatPart, ToolPart>)[] {
   const out: (ToolPart[] | Exclude<ChatPart, ToolPart>)[] = [];
   for (const part of parts) {
     const last = out.at(-1);
+    if (isTool(part) && part.toolName === 'plan' && part.state !== 'output-error') continue;
     if (isTool(part)) {
       if (Array.isArray(last)) last.push(part);
       else out.push([part]);

@@ -40,6 +40,7 @@ function Run({ of: u, reports }: { of: Use; reports: Delivered[] }) {
         {u.guideline && `, guideline ${u.guideline}`}
         {u.purpose && `: ${u.purpose}`}
       </p>
+      <Files of={reports} />
       {u.finding_count > 0 && (
         <details>
           <summary>{plural(u.finding_count, 'finding cites it', 'findings cite it')}</summary>
@@ -53,7 +54,6 @@ function Run({ of: u, reports }: { of: Use; reports: Delivered[] }) {
           {u.finding_count > u.findings.length && <small>The first {u.findings.length} are shown; the run has all.</small>}
         </details>
       )}
-      <Files of={reports} />
     </div>
   );
 }

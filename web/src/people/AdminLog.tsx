@@ -35,6 +35,7 @@ export function AdminLog() {
   }, [more]);
   return (
     <>
+      <Verify />
       {error && <ErrorNote error={error} retry={() => void more(next ?? '')} />}
       {entries.length > 0 ? <Table label="Admin log" columns={columns} rows={entries} rowKey={(e) => e.id} /> : busy && <Loading />}
       <div className="form-row">
@@ -44,7 +45,6 @@ export function AdminLog() {
             Older lines
           </Button>
         )}
-        <Verify />
       </div>
     </>
   );
@@ -63,9 +63,12 @@ function Verify() {
   };
   return (
     <>
-      <Button busy={state.busy} onClick={() => void verify()}>
-        Verify the log
-      </Button>
+      <div className="form-row">
+        <Button busy={state.busy} onClick={() => void verify()}>
+          Verify the log
+        </Button>
+        <small>Each line carries the hash of the one before it: a line that was changed, dropped or put elsewhere shows.</small>
+      </div>
       {state.error && <ErrorNote error={state.error} />}
       {state.verdict && <Verdict of={state.verdict} />}
     </>
