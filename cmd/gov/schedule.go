@@ -80,7 +80,7 @@ func (c *command) checkSchedule(ctx context.Context, file, out string, limit int
 		if told.Differ++; limit == 0 || told.Differ <= limit {
 			told.Findings = append(told.Findings, finding{
 				Row: row.Ref, Unit: s.Cell(s.Rows[i], schedule.ColumnUnit), VIN: row.VIN, Worst: row.Worst,
-				Found: brief(strings.ReplaceAll(schedule.Findings(row), "\n", "; "), maxFound),
+				Found: brief(strings.NewReplacer(".\n", "; ", "\n", "; ").Replace(schedule.Findings(row)), maxFound),
 			})
 		}
 	}

@@ -30,9 +30,9 @@ func (b *workbook) schedule(name string, items func(reports.Submission) []report
 	fields := b.fieldsOf(items)
 	columns := []column{{"Submission", 16}, {"Row", 22}, {"Findings", 16}}
 	for _, f := range fields {
-		columns = append(columns, column{heading(f.name), wide(f.longest)})
+		columns = append(columns, wide(heading(f.name), f.longest))
 		if f.computed > 0 {
-			columns = append(columns, column{heading(f.name) + " (expected)", wide(f.computed)})
+			columns = append(columns, wide(heading(f.name)+" (expected)", f.computed))
 		}
 	}
 	s, err := b.sheet(name, columns...)
@@ -90,8 +90,10 @@ func (b *workbook) fieldsOf(items func(reports.Submission) []reports.Item) []*fi
 	return fields
 }
 
-// wide is the width of a column whose longest text has so many letters.
-func wide(letters int) float64 { return min(max(float64(letters)*1.15+2, 12), 48) }
+// wide is a column with room for its name and, within bounds, for texts of so many letters.
+func wide(name string, letters int) column {
+	return column{name, min(1.15*float64(max(letters, utf8.RuneCountInString(name)))+2, 48)}
+}
 
 // heading makes a column's header of a field's name: "garaging_state" becomes "Garaging state".
 func heading(field string) string {

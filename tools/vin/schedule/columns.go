@@ -55,12 +55,7 @@ const headerLooks = 40
 func findHeader(rows [][]string) int {
 	best, most := -1, 1
 	for i, row := range rows[:min(len(rows), headerLooks)] {
-		kinds := map[Column]bool{}
-		for _, c := range row {
-			if kind, sure := headingKind(c); sure > 0 && len(c) < 60 {
-				kinds[kind] = true
-			}
-		}
+		kinds := headingsIn(row)
 		n := len(kinds)
 		if kinds[ColumnVIN] {
 			n += 2
@@ -73,6 +68,17 @@ func findHeader(rows [][]string) int {
 		return rowAboveVINs(rows)
 	}
 	return best
+}
+
+// headingsIn is which kinds of columns a row names.
+func headingsIn(row []string) map[Column]bool {
+	kinds := map[Column]bool{}
+	for _, c := range row {
+		if kind, sure := headingKind(c); sure > 0 && len(c) < 60 {
+			kinds[kind] = true
+		}
+	}
+	return kinds
 }
 
 // continues is true for a second row of headings: it has headings of its own, and no vehicle stands in it.

@@ -66,6 +66,9 @@ func TestOddWorkbook(t *testing.T) {
 	if diff := cmp.Diff(want, s.VINRows()); diff != "" {
 		t.Errorf("%s\n%s", s.Describe(), diff)
 	}
+	if unit := s.Cell(s.Rows[2], schedule.ColumnUnit); unit != "103" {
+		t.Errorf("unit %q: %s", unit, s.Describe())
+	}
 	text := "Unit,Vehicle,,,Gross,VIN\nNo.,Year,Make,Model,Weight,\n101,01/01/2020,Peterbilt,579,\"80,000 lbs\"," + vinA + "\nTotal,,,,80000,1\n"
 	if s, err = schedule.Read("odd.csv", []byte(text), isMake); err != nil {
 		t.Fatal(err)

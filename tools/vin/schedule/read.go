@@ -217,9 +217,12 @@ func find(name, sheet string, rows [][]string, isMake func(string) bool) (*Sched
 	if h := findHeader(rows); h >= 0 {
 		s.Header, s.HeaderRow = rows[h], h+1
 		first = h + 1
-		if h+1 < len(rows) && continues(rows[h], rows[h+1]) {
+		switch {
+		case h+1 < len(rows) && continues(rows[h], rows[h+1]):
 			s.Header = joined(rows[h], rows[h+1])
 			first++
+		case h > 0 && len(headingsIn(rows[h-1])) > 1: // the second row says more than the first
+			s.Header = joined(rows[h-1], rows[h])
 		}
 		body = rows[first:]
 	}

@@ -254,6 +254,9 @@ func Findings(c *vin.Checked) string {
 		parts = append(parts, "the same VIN stands in row "+strings.Join(c.Duplicates[:min(5, len(c.Duplicates))], ", "))
 	}
 	for _, n := range c.Near[:min(3, len(c.Near))] {
+		if f, ok := c.Check(vin.FieldVIN); ok && strings.Contains(f.Note, "row "+n.Ref+" (") {
+			continue // said with the VIN
+		}
 		parts = append(parts, fmt.Sprintf("row %s has almost the same VIN, %s", n.Ref, n.VIN))
 	}
 	if c.Suspicious {
