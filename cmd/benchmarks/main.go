@@ -125,8 +125,8 @@ func parse(pkg string, raw []byte) []result {
 
 func page(results []result) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# Benchmarks\n\nWritten by `make bench` on %s: %s, %d cores, %s/%s, %s. Figures of a shared machine, of one run or, where a few were measured again, of several; ratios against a peer come from one run.\n",
-		time.Now().UTC().Format("2 January 2006"), processor(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+	fmt.Fprintf(&b, "# Benchmarks\n\nWritten by `make bench` on %s: %s, %d cores, %s/%s, %s. Figures of a shared machine, of one run or, where a few were measured again, of several; ratios against a peer come from one run.\n\n%s\n",
+		time.Now().UTC().Format("2 January 2006"), processor(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(), basics())
 	fmt.Fprint(&b, "\n## Figures to reach\n\n| what | reach | measured | by |\n| --- | --- | --- | --- |\n")
 	for _, g := range goals {
 		fmt.Fprintf(&b, "| %s | %s | %s | `%s` |\n", g.what, g.reach, g.measure(results), g.by)

@@ -79,14 +79,14 @@ func TestSoak(t *testing.T) {
 	noOrphans(t, c, int64((turns/clients+1)*clients))
 }
 
-// soak lets each client ask in a conversation of its own, one turn after the other.
+// soak lets each client ask in conversations of its own, one turn after the other. The first turns make all of them, since each holds a sandbox.
 func soak(t *testing.T, url, key string, clients, from, to int) {
 	t.Helper()
 	var all sync.WaitGroup
 	for client := range clients {
 		all.Go(func() {
 			for n := from; n < to; n++ {
-				conversation := fmt.Sprintf("c-%d-%d", client, n/100)
+				conversation := fmt.Sprintf("c-%d-%d", client, n%7)
 				r := ask1(t, url, key, conversation)
 				switch n % 3 {
 				case 0: // stays

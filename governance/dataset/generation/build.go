@@ -36,6 +36,11 @@ type build struct {
 	last      time.Time
 }
 
+// blockSize is that of new files, in bytes. Whoever replays a log holds a block for every column that the log adds to, and a row that is
+// looked up costs a block for each of its columns: a quarter of DuckDB's usual size makes edits and opening cheaper by a quarter, and
+// scans no dearer, for files half as large again.
+const blockSize = "65536"
+
 // The names of the files in the job's folder.
 const (
 	fullFile     = "full.duckdb"
@@ -65,6 +70,7 @@ func Run(ctx context.Context, job Job) (res Result, err error) {
 		fmt.Sprintf("SET threads=%d", max(job.Threads, 1)),
 		fmt.Sprintf("SET memory_limit='%dMB'", max(job.MemoryMB, 256)),
 		"SET wal_autocheckpoint='1TB'", // one checkpoint, at the end
+		"SET default_block_size=" + blockSize,
 		// Rows are fetched by thousands of row ids at a time. Without this DuckDB gives a scan no more than the smallest and largest of them.
 		"SET dynamic_or_filter_threshold=100000",
 		"SET TimeZone='UTC'",

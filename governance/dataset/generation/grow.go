@@ -27,7 +27,7 @@ func look(path string) (written, error) {
 }
 
 // growMemoryMB is what a build that grows logs may hold. It looks once at most blocks of the twins, and memory that is used again costs less
-// than fresh pages. With half of it, two files of ten million fields and logs of a few edits don't fit.
+// than fresh pages. Half of it doesn't hold two files of ten million fields and a log of a thousand edits.
 const growMemoryMB = 256
 
 func (b *build) growSettings(ctx context.Context) error {

@@ -20,7 +20,7 @@ func base(b *testing.B, dir string, n int) (full, standard string) {
 	if _, err := os.Stat(standard); err == nil {
 		return full, standard
 	}
-	db, err := sql.Open("duckdb", full)
+	db, err := sql.Open("duckdb", full+"?default_block_size="+blockSize)
 	if err != nil {
 		b.Fatal(err)
 	}
