@@ -17,8 +17,9 @@ type boxes struct {
 }
 
 func (b *boxes) Warm(_ context.Context, conversation, org string) error {
-	b.warmed <- org + "/" + conversation
-	return b.err
+	err := b.err
+	b.warmed <- org + "/" + conversation // a test may say something else from now on
+	return err
 }
 
 func (b *boxes) State(context.Context, string) (string, error) { return b.state, b.err }
