@@ -54,13 +54,12 @@ func openStream(t testing.TB, method, url, key, last, body string) *reader {
 		raw, _ := io.ReadAll(res.Body)
 		t.Fatalf("%s: %d %s", url, res.StatusCode, raw)
 	}
-	t.Cleanup(func() { _ = res.Body.Close() })
 	lines := bufio.NewScanner(res.Body)
 	lines.Buffer(nil, 1<<20)
 	return &reader{body: res.Body, lines: lines}
 }
 
-// until reads until the text is as wanted, or the stream ends. A step that is reset begins anew.
+// until reads until the text is as wanted, or the stream ends, and leaves the stream. A step that is reset begins anew.
 func (r *reader) until(t testing.TB, enough func(text string) bool) (text, last string) {
 	t.Helper()
 	for !enough(r.text) && r.lines.Scan() {
