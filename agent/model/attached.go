@@ -1,19 +1,13 @@
 package model
 
-import (
-	"regexp"
-	"strings"
-)
+import "strings"
 
-// attachedPrefix begins the text that names a message's files. Pages know it too.
-const attachedPrefix = "Attached, in /workspace/documents: "
-
-// A name may hold a comma; the next one begins after an extension.
-var attachedName = regexp.MustCompile(`(.+?(?:\.[A-Za-z0-9]{1,8}|$))(?:, |$)`)
+// attachedPrefix begins the text that names a message's files, one on a line, since a name may hold anything else. Pages know it too.
+const attachedPrefix = "Attached, in /workspace/documents:\n"
 
 // Attached tells a model which files came with a message. It stands after what the person said.
 func Attached(names []string) Block {
-	return Block{Kind: Text, Text: attachedPrefix + strings.Join(names, ", ")}
+	return Block{Kind: Text, Text: attachedPrefix + strings.Join(names, "\n")}
 }
 
 // AttachedIn returns the names that Attached was given; nil for any other block.
@@ -22,9 +16,5 @@ func AttachedIn(b Block) []string {
 	if b.Kind != Text || !ok {
 		return nil
 	}
-	var names []string
-	for _, found := range attachedName.FindAllStringSubmatch(list, -1) {
-		names = append(names, found[1])
-	}
-	return names
+	return strings.Split(list, "\n")
 }

@@ -41,7 +41,7 @@ func talk(t *testing.T, tools []model.Tool, answers answerer, asks ...string) st
 		words, files, sent := strings.Cut(ask, "\nwith ")
 		said.Blocks = append(said.Blocks, model.Block{Kind: model.Text, Text: words})
 		if sent {
-			said.Blocks = append(said.Blocks, model.Attached([]string{files}))
+			said.Blocks = append(said.Blocks, model.Attached(strings.Split(files, "\n")))
 		}
 		r.Messages = append(r.Messages, said)
 		for step := 0; ; step++ {
@@ -197,7 +197,7 @@ func TestPlays(t *testing.T) {
 		"vehicle-schedule-missing": {asks: []string{"Check the vehicle schedule of submission S-99"}, answers: answerer{"run": {"exit code 0 after 1.0 s\n" + `{"vins":{"asked":0,"without_vin":0,"results":[]}}`}}},
 		"vins-many":                {asks: []string{"decode 1XPBDP9X5FD257820, 1XPBDP9X5FD257821, 1XPBDP9X5FD257822 and 1XPBDP9X5FD257823"}, answers: answerer{"run": {"!exit code 5 after 1.0 s\ngov: unavailable"}}},
 		"attached": {
-			asks:    []string{"Check the attached schedules\nwith Smith, John's fleet.xlsx, locked.xlsx, letter.pdf", "check the vehicle schedule again"},
+			asks:    []string{"Check the attached schedules\nwith Smith, John's fleet.xlsx\nlocked.xlsx\nletter.pdf", "check the vehicle schedule again"},
 			answers: answerer{"run": {checkedOut, lockedOut, "!interrupted, outcome unknown", checkedOut, lockedOut}},
 		},
 		"attached-picture": {
