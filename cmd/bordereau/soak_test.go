@@ -68,9 +68,11 @@ func TestSoak(t *testing.T) {
 	key := strings.TrimSpace(string(raw))
 
 	began := time.Now()
-	soak(t, s.url, key, clients, 0, turns/10/clients+1)
+	first := turns/10/clients + 1
+	conversations := min(first, 7)
+	soak(t, s.url, key, clients, conversations, 0, first)
 	before := held(t)
-	soak(t, s.url, key, clients, turns/10/clients+1, turns/clients+1)
+	soak(t, s.url, key, clients, conversations, first, turns/clients+1)
 	after := held(t)
 	t.Logf("%d turns in %s; before %+v, after %+v", (turns/clients+1)*clients, time.Since(began).Round(time.Second), before, after)
 	if after.goroutines > before.goroutines+soakGoroutines || after.files > before.files+soakFiles || after.heap > before.heap+soakHeap {
@@ -80,13 +82,13 @@ func TestSoak(t *testing.T) {
 }
 
 // soak lets each client ask in conversations of its own, one turn after the other. The first turns make all of them, since each holds a sandbox.
-func soak(t *testing.T, url, key string, clients, from, to int) {
+func soak(t *testing.T, url, key string, clients, conversations, from, to int) {
 	t.Helper()
 	var all sync.WaitGroup
 	for client := range clients {
 		all.Go(func() {
 			for n := from; n < to; n++ {
-				conversation := fmt.Sprintf("c-%d-%d", client, n%7)
+				conversation := fmt.Sprintf("c-%d-%d", client, n%conversations)
 				r := ask1(t, url, key, conversation)
 				switch n % 3 {
 				case 0: // stays
