@@ -91,7 +91,8 @@ export function Editor(p: Props) {
           keymap.of([
             {
               key: 'Mod-Enter',
-              run: () => {
+              run: (v) => {
+                closeCompletion(v); // it would take the next Escape, which is to cancel
                 latest.current.onRun();
                 return true;
               },
