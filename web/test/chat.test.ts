@@ -90,6 +90,7 @@ test('a reconciliation: steps, findings with filters, a workbook and a PDF with 
   const step = page.getByRole('button', { name: /^reconcile/ });
   await step.click();
   await page.locator('.step-detail:not([hidden])', { hasText: /\d s/ }).waitFor();
+  assert.doesNotMatch(await step.innerText(), /\b0\.00 s/); // which is what the plan took, the call before
   assert.match((await page.locator('.step-detail:not([hidden]) a').first().getAttribute('href')) ?? '', /^\/console\/statements\//);
   await visitor.shot('chat-reconciled');
   assert.deepEqual(await accessible(page), []);

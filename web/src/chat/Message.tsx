@@ -56,7 +56,6 @@ function Answer({ message, streaming, again }: Props) {
   const turn = message.parts.find((p) => p.type === 'data-turn')?.data;
   const took = useDurations(turn?.turn, !streaming && tools.length > 0);
   const text = message.parts.flatMap((p) => (p.type === 'text' ? [p.text] : [])).join('\n\n');
-  let call = -1;
   return (
     <div className="answer" aria-busy={streaming}>
       <h2 className="hidden">Bordereau answered</h2>
@@ -65,10 +64,9 @@ function Answer({ message, streaming, again }: Props) {
         if (Array.isArray(group)) {
           return (
             <ol className="steps" key={i} aria-label="Steps">
-              {group.map((part) => {
-                call++;
-                return <Step key={part.toolCallId} part={part} took={took?.[call]} over={!streaming} />;
-              })}
+              {group.map((part) => (
+                <Step key={part.toolCallId} part={part} took={took?.[tools.indexOf(part)]} over={!streaming} />
+              ))}
             </ol>
           );
         }
@@ -78,7 +76,7 @@ function Answer({ message, streaming, again }: Props) {
       })}
       {tools.map((t) => (t.toolName === 'reconcile' && t.state === 'output-available' && isReconciled(t.output) ? <Findings key={t.toolCallId} run={t.output} /> : null))}
       {files.length > 0 && <Artifacts files={files} />}
-      {outcome && <Outcome outcome={outcome} files={files.length} steps={tools.filter((t) => t.state === 'output-available').length} again={again} />}
+      {outcome && <Outcome outcome={outcome} files={files.length} steps={tools.filter((t) => t.toolName !== 'plan' && t.state === 'output-available').length} again={again} />}
       {!streaming && (
         <div className="answer-foot">
           {text && <IconButton icon="copy" label="Copy the answer" onClick={() => void navigator.clipboard.writeText(text)} />}
