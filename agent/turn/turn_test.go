@@ -131,7 +131,7 @@ func TestModelFailures(t *testing.T) {
 		"wrong key is no retry":   {model.Auth, 1, journal.Failed, "infrastructure"},
 		"refused by the model":    {model.Refusal, 1, journal.Failed, "model"},
 		"context too long, twice": {model.ContextExceeded, 2, journal.Completed, ""},
-		"context always too long": {model.ContextExceeded, 99, journal.CutShort, ""},
+		"context always too long": {model.ContextExceeded, 99, journal.CutShort, "model"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
