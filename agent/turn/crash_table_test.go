@@ -114,8 +114,16 @@ func TestKillTable(t *testing.T) {
 		}
 	})
 	t.Logf("%d points tried, %d of them before the turn's end", tried.Load(), hits.Load())
-	expired.holds(t, "a lease had run out", goesOnAfterExpiry)
-	released.holds(t, "a lease was given back", goesOnAfterRelease)
+	// The whole table is tried on a machine of its own; a few points beside other tests say nothing of how soon.
+	for _, c := range []struct {
+		waits *samples
+		after string
+		bound time.Duration
+	}{{&expired, "a lease had run out", goesOnAfterExpiry}, {&released, "a lease was given back", goesOnAfterRelease}} {
+		if median := c.waits.tell(t, c.after); whole && median > c.bound {
+			t.Errorf("after %s half of the turns waited more than %s for another replica: %s", c.after, c.bound, median)
+		}
+	}
 	if whole && hits.Load() < tableMin {
 		t.Errorf("the table has %d points, want %d", hits.Load(), tableMin)
 	}
@@ -298,16 +306,14 @@ func (s *samples) add(d time.Duration) {
 	s.all = append(s.all, d)
 }
 
-// holds tells how soon another replica went on after something, and holds half of the cases to a bound.
-func (s *samples) holds(t *testing.T, after string, bound time.Duration) {
+// tell says how soon another replica went on after something, and returns the median.
+func (s *samples) tell(t *testing.T, after string) (median time.Duration) {
 	t.Helper()
 	if len(s.all) == 0 {
-		return
+		return 0
 	}
 	slices.Sort(s.all)
-	median, most := s.all[(len(s.all)-1)/2], s.all[len(s.all)-1]
-	t.Logf("after %s another replica went on within %s in half of %d cases, %s at most", after, median, len(s.all), most)
-	if median > bound {
-		t.Errorf("after %s half of the turns waited more than %s for another replica: %s", after, bound, median)
-	}
+	median = s.all[(len(s.all)-1)/2]
+	t.Logf("after %s another replica went on within %s in half of %d cases, %s at most", after, median, len(s.all), s.all[len(s.all)-1])
+	return median
 }
