@@ -182,6 +182,17 @@ test('a server that is killed and comes back in mid-turn loses nothing', async (
   assert.deepEqual(await texts(page), shown);
 });
 
+// slowed runs something while this page sends at 15 MB a second: on one machine an upload is over before its progress can be looked at.
+async function slowed(run: () => Promise<void>) {
+  const network = await page.context().newCDPSession(page);
+  const limit = (uploadThroughput: number) =>
+    network.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput });
+  await limit(15e6);
+  await run();
+  await limit(-1);
+  await network.detach();
+}
+
 test('a file is dropped onto the conversation, sent with its progress, and can be taken off', async () => {
   await page.getByRole('button', { name: 'New conversation' }).click();
   await box(page).waitFor();
@@ -196,11 +207,13 @@ test('a file is dropped onto the conversation, sent with its progress, and can b
   await target.dispatchEvent('dragover', { dataTransfer: dragged });
   await page.getByText('Drop the files to attach them').waitFor();
   await visitor.shot('chat-drag');
-  await target.dispatchEvent('drop', { dataTransfer: dragged });
-  await page.getByText('Drop the files to attach them').waitFor({ state: 'hidden' });
   const attached = page.getByRole('list', { name: 'Attached files' }).getByRole('listitem');
-  await attached.nth(1).waitFor();
-  await page.getByRole('progressbar', { name: /^Sending fleet\.csv, \d+ %$/ }).waitFor();
+  await slowed(async () => {
+    await target.dispatchEvent('drop', { dataTransfer: dragged });
+    await page.getByText('Drop the files to attach them').waitFor({ state: 'hidden' });
+    await attached.nth(1).waitFor();
+    await page.getByRole('progressbar', { name: /^Sending fleet\.csv, \d+ %$/ }).waitFor();
+  });
   await page.getByText('Files are being sent').waitFor({ state: 'hidden', timeout: 60_000 });
   assert.deepEqual((await attached.allInnerTexts()).map((text) => text.trim().split(/\s+/)[0]), ['fleet.csv', 'notes.csv']);
   await page.getByRole('button', { name: 'Remove fleet.csv' }).click();
@@ -217,11 +230,13 @@ test('a large file is chosen, sent with its progress, and named to the model', a
   writeFileSync(strange, randomBytes(1000));
   const chooser = page.waitForEvent('filechooser');
   await page.getByRole('button', { name: 'Attach files' }).click();
-  await (await chooser).setFiles([large, strange]);
-  await page.getByText('Nobody here can open .dwg files').waitFor();
-  await page.getByRole('progressbar').first().waitFor();
-  await visitor.shot('chat-upload');
-  assert.equal(await page.getByRole('button', { name: 'Send', exact: true }).isDisabled(), true);
+  await slowed(async () => {
+    await (await chooser).setFiles([large, strange]);
+    await page.getByText('Nobody here can open .dwg files').waitFor();
+    await page.getByRole('progressbar').first().waitFor();
+    await visitor.shot('chat-upload');
+    assert.equal(await page.getByRole('button', { name: 'Send', exact: true }).isDisabled(), true);
+  });
   await page.getByText('Files are being sent').waitFor({ state: 'hidden', timeout: 60_000 });
   assert.deepEqual(await accessible(page), []);
   await ask(page, 'What can you do?');
