@@ -24,6 +24,7 @@ func draw(file string, figures []figure) error {
 		color.RGBA{0x1b, 0x6c, 0xa8, 255}, color.RGBA{0xd9, 0x5f, 0x02, 255}, color.RGBA{0x2a, 0x9d, 0x6f, 255}, color.RGBA{0x8e, 0x44, 0xad, 255}, color.RGBA{0x7f, 0x7f, 0x7f, 255},
 	}
 	n := 0
+	var slowest float64
 	for _, f := range figures {
 		if len(f.Times) == 0 || strings.Contains(f.Name, "at once") || strings.HasPrefix(f.Name, "peer: ") {
 			continue
@@ -32,6 +33,7 @@ func draw(file string, figures []figure) error {
 		for q := range 101 {
 			points = append(points, plotter.XY{X: float64(f.at(float64(q)/100)) / float64(time.Millisecond), Y: float64(q) / 100})
 		}
+		slowest = max(slowest, points[len(points)-1].X)
 		line, err := plotter.NewLine(points)
 		if err != nil {
 			return err
@@ -44,5 +46,6 @@ func draw(file string, figures []figure) error {
 		p.Legend.Add(fmt.Sprintf("%s: p50 %s, n=%d", f.Name, ms(f.at(.5)), len(f.Times)), line)
 		n++
 	}
+	p.X.Max = 2.2 * slowest // the right half is the legend's
 	return p.Save(26*vg.Centimeter, 14*vg.Centimeter, file)
 }
