@@ -40,7 +40,7 @@ def main():
         ax.yaxis.get_major_locator().set_params(integer=True)
         ax.margins(x=0.01)
         ax.grid(axis="y", alpha=0.3)
-        ax.legend(title=ask["by"], fontsize=8)
+        ax.legend(title=ask["by"], fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
         fig.autofmt_xdate()
         fig.savefig(OUT + "/" + ask["file"])
         totals = grid.sum().sort_values(ascending=False)

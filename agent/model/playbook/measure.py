@@ -113,7 +113,7 @@ def picture(path, ask, rows):
         ax.grid(axis="y", alpha=0.3)
         ax.tick_params(axis="x", rotation=45)
     ax.set_title(f"{ask['title']}\n{ask['scope']}, {ask['period']}".replace("$", r"\$"))
-    ax.legend(title=titles[ask["series"]], fontsize=8)
+    ax.legend(title=titles[ask["series"]], fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
     ax.figure.tight_layout()
     ax.figure.savefig(path, dpi=110)
     plt.close(ax.figure)
