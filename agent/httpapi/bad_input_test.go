@@ -69,6 +69,11 @@ func TestBadInputChangesNothing(t *testing.T) {
 	dotted["message"].(map[string]any)["parts"] = []any{map[string]any{"type": "text", "text": "read"}, map[string]any{"type": "file", "filename": "../../x", "url": "data:,x"}}
 	filed := chat("c-1", "f")
 	filed["message"].(map[string]any)["parts"] = []any{map[string]any{"type": "text", "text": "read"}, map[string]any{"type": "file", "filename": "a.csv", "url": "data:,intruder"}}
+	file := filed["message"].(map[string]any)["parts"].([]any)[1]
+	longFiled := chat("c-1", "x")
+	longFiled["message"].(map[string]any)["parts"] = []any{map[string]any{"type": "text", "text": strings.Repeat("x", journal.MaxMessage+1)}, file}
+	oddID := chat("c\x01", "f")
+	oddID["message"].(map[string]any)["parts"] = []any{map[string]any{"type": "text", "text": "read"}, file}
 	good := r.keys[me]
 	before := r.kept()
 	for name, c := range map[string]struct {
@@ -97,6 +102,9 @@ func TestBadInputChangesNothing(t *testing.T) {
 		"another organisation's stop":                       {request{who: "other/admin", method: "POST", path: "/api/chat/c-1/stop"}, 404, NotFound},
 		"another organisation's turn":                       {request{who: "other/auditor", method: "GET", path: "/api/turns/" + turn}, 404, NotFound},
 		"a zip bomb":                                        {request{who: me, method: "POST", path: "/api/conversations/c-1/uploads?name=bomb.zip", body: bomb(t)}, 422, Invalid},
+		"a message that is too long, with a file":           {request{who: me, method: "POST", path: "/api/chat", body: longFiled}, 413, TooLarge},
+		"a file in a conversation of no usable id":          {request{who: me, method: "POST", path: "/api/chat", body: oddID}, 400, Invalid},
+		"an upload to a conversation of no usable id":       {request{who: me, method: "POST", path: "/api/conversations/c%01/uploads?name=a.csv", body: "a,b\n1,2\n"}, 400, Invalid},
 		"a zip bomb as a workbook":                          {request{who: me, method: "POST", path: "/api/conversations/c-2/uploads?name=bomb.xlsx", body: bomb(t)}, 422, Invalid},
 		"a file named ../../x":                              {request{who: me, method: "POST", path: "/api/conversations/c-1/uploads?name=..%2F..%2Fx", body: "x"}, 400, Invalid},
 		"a file named ../../x in a message":                 {request{who: me, method: "POST", path: "/api/chat", body: dotted}, 400, Invalid},

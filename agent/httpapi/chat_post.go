@@ -65,11 +65,15 @@ func (a *API) postChat(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	post := journal.Post{Owner: o, Conversation: r.ID, Create: true, MessageID: m.ID, Content: content, Model: r.Model}
+	if err := post.Check(); err != nil {
+		return err
+	}
 	// Files first: one that is refused leaves no message behind. Their rows don't need the conversation's.
 	if err := a.attach(c, o, r.ID, files); err != nil {
 		return err
 	}
-	posted, err := a.c.Conversations.Post(c.Request.Context(), journal.Post{Owner: o, Conversation: r.ID, Create: true, MessageID: m.ID, Content: content, Model: r.Model})
+	posted, err := a.c.Conversations.Post(c.Request.Context(), post)
 	if err != nil {
 		return err
 	}

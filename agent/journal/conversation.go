@@ -50,9 +50,12 @@ func scanConversation(r scanner) (c Conversation, err error) {
 	return c, missing(err)
 }
 
-// ConversationTaken tells whether any organisation has a conversation of that id. It is for deciding whether one can be made, and never
-// for telling anybody.
+// ConversationTaken tells whether any organisation has a conversation of that id, which ErrInvalid says that none can have. It is for
+// deciding whether one can be made, and never for telling anybody.
 func (s *Store) ConversationTaken(ctx context.Context, id string) (bool, error) {
+	if err := checkID("conversation", id); err != nil {
+		return false, err
+	}
 	var n int
 	err := s.db.QueryRowContext(ctx, `SELECT count(*) FROM conversations WHERE id = $1`, id).Scan(&n)
 	return n > 0, err

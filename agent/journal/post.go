@@ -48,7 +48,7 @@ func (s *Store) Post(ctx context.Context, p Post) (Posted, error) {
 // PostWith is Post that stores something of its caller in the same transaction: both are there afterwards, or neither. also must
 // be free of effects outside the transaction.
 func (s *Store) PostWith(ctx context.Context, p Post, also func(tx *sql.Tx, posted Posted) error) (out Posted, err error) {
-	if err := checkPost(&p); err != nil {
+	if err := p.Check(); err != nil {
 		return out, err
 	}
 	if p.MessageID == "" {
@@ -63,7 +63,9 @@ func (s *Store) PostWith(ctx context.Context, p Post, also func(tx *sql.Tx, post
 	return out, err
 }
 
-func checkPost(p *Post) error {
+// Check refuses what Post would refuse before it looks at what is stored, and makes the text one that every engine takes. Whoever keeps
+// something for a message, a file say, checks the message first.
+func (p *Post) Check() error {
 	if err := checkOwner(p.Owner); err != nil {
 		return err
 	}
