@@ -3,11 +3,11 @@ package model
 import "strings"
 
 // attachedPrefix begins the text that names a message's files, one on a line, since a name may hold anything else. Pages know it too.
-const attachedPrefix = "Attached, in /workspace/documents:\n"
+const attachedPrefix = "Attached, in /workspace/documents:"
 
 // Attached tells a model which files came with a message. It stands after what the person said.
 func Attached(names []string) Block {
-	return Block{Kind: Text, Text: attachedPrefix + strings.Join(names, "\n")}
+	return Block{Kind: Text, Text: attachedPrefix + "\n" + strings.Join(names, "\n")}
 }
 
 // AttachedIn returns the names that Attached was given; nil for any other block.
@@ -16,5 +16,5 @@ func AttachedIn(b Block) []string {
 	if b.Kind != Text || !ok {
 		return nil
 	}
-	return strings.Split(list, "\n")
+	return strings.Split(strings.TrimSpace(list), "\n") // earlier messages have their names on the first line
 }

@@ -15,6 +15,9 @@ func TestAttached(t *testing.T) {
 			t.Error(diff)
 		}
 	}
+	if got := model.AttachedIn(model.Block{Kind: model.Text, Text: "Attached, in /workspace/documents: a.csv"}); len(got) != 1 || got[0] != "a.csv" {
+		t.Errorf("an earlier message: %q", got)
+	}
 	if got := model.AttachedIn(model.Block{Kind: model.Text, Text: "I attached, in /workspace/documents: a.csv"}); got != nil {
 		t.Errorf("read %q", got)
 	}

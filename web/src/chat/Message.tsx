@@ -26,7 +26,7 @@ export const Message = memo(function Message(p: Props) {
 
 function Question({ message }: { message: ChatMessage }) {
   const texts = message.parts.flatMap((p) => (p.type === 'text' ? [p.text] : []));
-  const files = texts.slice(1).flatMap((t) => (t.startsWith(attachedPrefix) ? t.slice(attachedPrefix.length).split('\n') : []));
+  const files = texts.slice(1).flatMap((t) => (t.startsWith(attachedPrefix) ? t.slice(attachedPrefix.length).trim().split('\n') : []));
   const words = texts.filter((t, i) => i === 0 || !t.startsWith(attachedPrefix)).join('\n');
   const created = (message as Partial<StoredMessage>).created;
   return (

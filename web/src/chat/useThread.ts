@@ -204,8 +204,8 @@ function note(seen: { position: number; turn: string; ended: boolean }, turn: Tu
 }
 
 // attachedText names uploaded files to the model, the way the server does for files inside a message.
-export const attachedPrefix = 'Attached, in /workspace/documents:\n';
-export const attachedText = (names: string[]) => attachedPrefix + names.join('\n');
+export const attachedPrefix = 'Attached, in /workspace/documents:';
+export const attachedText = (names: string[]) => [attachedPrefix, ...names].join('\n');
 
 // Tabs of one browser tell each other at once.
 function channel() {
