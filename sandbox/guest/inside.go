@@ -19,9 +19,6 @@ func Run(ctx context.Context, cfg Config) error {
 	if cfg.Socket == "" || cfg.UID <= 0 {
 		return fmt.Errorf("guest: socket and a uid that is not root's are required")
 	}
-	if err := dropBounding(); err != nil {
-		return err
-	}
 	p := newProcesses(cfg.UID)
 	go p.reap(ctx)
 	slots := make(chan struct{}, idle)

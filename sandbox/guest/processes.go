@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -26,7 +27,8 @@ type child struct {
 
 // processes starts, reaps and kills. It is process 1, so every orphan becomes its child.
 type processes struct {
-	uid int
+	uid      int
+	bounding []uintptr
 
 	mu      sync.Mutex // held over each fork and each sweep, so that no sweep meets a half-started command
 	running map[int]*child
@@ -34,19 +36,25 @@ type processes struct {
 }
 
 func newProcesses(uid int) *processes {
-	return &processes{uid: uid, running: map[int]*child{}}
+	return &processes{uid: uid, bounding: bounding(), running: map[int]*child{}}
 }
 
-// dropBounding makes sure that nothing started from here can gain a capability.
-func dropBounding() error {
+// bounding lists the capabilities that what is started from here could still gain.
+func bounding() (held []uintptr) {
 	for c := range uintptr(unix.CAP_LAST_CAP + 1) {
-		// To ask costs this thread a moment; to drop stops all threads, which is slow under a kernel in user space.
-		if held, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, c, 0, 0, 0); err != nil || held == 0 {
-			continue
+		if has, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, c, 0, 0, 0); err == nil && has != 0 {
+			held = append(held, c)
 		}
-		_, _, errno := syscall.AllThreadsSyscall6(unix.SYS_PRCTL, unix.PR_CAPBSET_DROP, c, 0, 0, 0, 0)
-		if errno != 0 && !errors.Is(errno, unix.EINVAL) {
-			return fmt.Errorf("guest: drop capability %d: %w", c, errno)
+	}
+	return held
+}
+
+// dropBounding makes sure that nothing started from this thread can gain a capability. To drop them on all threads beforehand would stop
+// each of them for each capability, which is slow under a kernel in user space.
+func (p *processes) dropBounding() error {
+	for _, c := range p.bounding {
+		if err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0); err != nil {
+			return fmt.Errorf("drop capability %d: %w", c, err)
 		}
 	}
 	return nil
@@ -57,6 +65,11 @@ func (p *processes) start(name string, req Request, files []uintptr) (*child, er
 	defer p.mu.Unlock()
 	p.next++
 	ch := &child{mark: markBase + p.next, ended: make(chan syscall.WaitStatus, 1)}
+	runtime.LockOSThread() // the fork inherits from the thread that dropped
+	defer runtime.UnlockOSThread()
+	if err := p.dropBounding(); err != nil {
+		return nil, err
+	}
 	pid, err := syscall.ForkExec(name, req.Args, &syscall.ProcAttr{
 		Dir: req.Dir, Env: req.Env, Files: files,
 		Sys: &syscall.SysProcAttr{

@@ -265,10 +265,23 @@ func (d *Driver) halt(ctx context.Context, h *home.Home) error {
 	if container == "" {
 		return nil
 	}
+	kill(h.Record())
 	if err := d.runsc(ctx, "delete", "--force", container); err != nil && !strings.Contains(err.Error(), "does not exist") {
 		return err
 	}
 	return h.Update(func(r *home.Record) { r.Runtime, r.Pid, r.Start = "", 0, 0 })
+}
+
+// kill ends the runtime's process while runsc, which clears what is left of it, only starts.
+func kill(r home.Record) {
+	p, err := os.FindProcess(r.Pid) // from here on the number can't become another's
+	if err != nil {
+		return
+	}
+	if alive(r) {
+		_ = p.Kill()
+	}
+	_ = p.Release()
 }
 
 // Close ends the commands under way and stops listening. Sandboxes go on; a later New adopts them.
