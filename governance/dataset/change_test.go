@@ -48,16 +48,21 @@ func changesEqualARebuild(t *testing.T, growAbove int64) {
 {"type":"row","id":"R-new","document_id":"D-new","table":"losses","index":1}
 {"type":"document","id":"D-new","submission_id":"S-new","document_type":"loss_run"}
 {"type":"submission","id":"S-new","workflow":"Claims Intake","status":"received","received_at":"2026-08-02T00:00:00Z"}`,
+		"91 edits of what came or was replaced": `{"type":"edit","id":"E-21","field_id":"F-new","from":"Acme","to":"Acme Inc","by":"kim","source":"human","at":"2026-09-02T00:00:00Z"}
+{"type":"edit","id":"E-22","field_id":"F-R-D-1-0-1-make","from":"MACK","to":"KENWORTH","by":"kim","source":"human","at":"2026-09-02T00:00:00Z"}
+{"type":"edit","id":"E-23","field_id":"F-R-D-2-0-3-vin","from":null,"to":"c","by":"kim","source":"human","at":"2026-07-01T00:00:00Z"}
+{"type":"edit","id":"E-24","field_id":"F-R-D-1-0-3-make","from":"a","to":"b","by":"kim","source":"human","at":"2026-09-02T00:00:00Z"}`,
 	}
 	for _, name := range []string{
 		"1 an edit by a rule, then the same by a person", "1b edits outside rows, of fields with one name", "2 a workflow", "3 a document's type", "4 a document's place", "5 a row's table",
 		"6 a field's value", "7 a field's row", "8 a field's name", "9 more of everything",
+		"91 edits of what came or was replaced",
 	} {
 		if res := importFile(t, s, write(t, "change.ndjson", changes[name])); !res.Changed {
 			t.Fatalf("%s: %+v", name, res)
 		}
 	}
-	want(t, ask(t, s, dataset.Full, `SELECT value IS NULL, edited_by, edit_count, edited_by_human FROM extracted_fields WHERE field_id = 'F-R-D-2-0-3-vin'`), "true|kim|2|true")
+	want(t, ask(t, s, dataset.Full, `SELECT value IS NULL, edited_by, edit_count, edited_by_human FROM extracted_fields WHERE field_id = 'F-R-D-2-0-3-vin'`), "true|kim|3|true")
 	want(t, ask(t, s, dataset.Full, `SELECT vin IS NULL, workflow FROM vehicles WHERE row_id = 'R-D-2-0-3'`), "true|Renewal Intake")
 	want(t, ask(t, s, dataset.Full, `SELECT DISTINCT workflow, submission_id FROM extracted_fields WHERE document_id = 'D-4-1'`), "Renewal Intake|S-2")
 	want(t, ask(t, s, dataset.Full, `SELECT make, confidence FROM vehicles WHERE row_id = 'R-D-1-0-1'`), "KENWORTH|0.1")

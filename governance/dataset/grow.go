@@ -128,8 +128,8 @@ func linkBases(dir string, prev generationRow, built *generation.Result) error {
 	return nil
 }
 
-// readyTwins makes the twins of what was just published, so that the next small import needn't, and removes those of before.
-func (s *Store) readyTwins(ctx context.Context, org, dir string, g generationRow) {
+// readyTwins makes the twins of what was just published and their keys, so that the next small import needn't, and removes those of before.
+func (s *Store) readyTwins(ctx context.Context, org, dir, work string, g generationRow) {
 	keep := map[string]bool{}
 	for _, f := range g.manifest.Files {
 		if f.Bytes < s.cfg.GrowAbove {
@@ -138,6 +138,13 @@ func (s *Store) readyTwins(ctx context.Context, org, dir string, g generationRow
 		keep[filepath.Base(twinPath(dir, f))] = true
 		if err := makeTwin(dir, f); err != nil {
 			s.cfg.Logger.WarnContext(ctx, "no twin for the next import", "org", org, "error", err)
+		}
+	}
+	if len(keep) == len(g.manifest.Files) {
+		full, standard := twinPath(dir, g.manifest.Files[Full]), twinPath(dir, g.manifest.Files[Standard])
+		keep[filepath.Base(generation.KeysPath(full, standard))] = true
+		if err := s.makeKeys(ctx, work, full, standard); err != nil {
+			s.cfg.Logger.WarnContext(ctx, "no keys for the next import", "org", org, "error", err)
 		}
 	}
 	entries, err := os.ReadDir(filepath.Join(dir, "twins"))
@@ -153,6 +160,19 @@ func (s *Store) readyTwins(ctx context.Context, org, dir string, g generationRow
 			s.cfg.Logger.WarnContext(ctx, "left a twin behind", "org", org, "error", err)
 		}
 	}
+}
+
+// makeKeys has a builder write the keys of a pair of twins, unless they are there.
+func (s *Store) makeKeys(ctx context.Context, work, full, standard string) error {
+	if _, err := os.Stat(generation.KeysPath(full, standard)); err == nil {
+		return nil
+	}
+	job := generation.Job{Mode: generation.Keys, Dir: filepath.Join(work, "keys"), Full: full, Standard: standard, Threads: s.cfg.Threads, MemoryMB: s.cfg.MemoryMB}
+	if err := os.Mkdir(job.Dir, 0o700); err != nil {
+		return err
+	}
+	_, err := s.runBuilder(ctx, job)
+	return err
 }
 
 // objectOf is where a bucket has a file.

@@ -1,6 +1,7 @@
 package dataset_test
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -57,6 +58,12 @@ func TestSmallImportsGrowALog(t *testing.T) {
 	want(t, ask(t, s, dataset.Standard, "SELECT value LIKE '***3332~%', edit_count FROM extracted_fields WHERE field_id = 'F-R-D-1-1-3-ssn'"), "true|3")
 	check(t, first)
 
+	var refused *dataset.ImportError
+	path := write(t, "none.ndjson", `{"type":"edit","id":"E-0","field_id":"F-none","from":"a","to":"b","by":"kim","source":"human","at":"2026-08-01T00:00:00Z"}`)
+	if _, err := s.Import(t.Context(), "acme", dataset.Source{Files: []dataset.File{{Path: path, Name: "none.ndjson", Format: "ndjson"}}}); !errors.As(err, &refused) {
+		t.Errorf("an edit of no field: %v", err)
+	}
+
 	// The files of before go only when nobody reads them; what is linked stays.
 	release()
 	if _, err := s.Retire(t.Context(), "acme", 1); err != nil {
@@ -71,12 +78,18 @@ func TestSmallImportsGrowALog(t *testing.T) {
 	if err != nil || len(twins) < 2 {
 		t.Fatal(twins, err)
 	}
+	if keys, err := filepath.Glob(filepath.Join(dir, "orgs", "acme", "twins", "*.keys")); err != nil || len(keys) != 1 {
+		t.Error(keys, err)
+	}
 	for _, twin := range twins {
 		if err := os.Remove(twin); err != nil {
 			t.Fatal(err)
 		}
 	}
 	importFile(t, s, edit(t, "E-t1", "111-22-3330"))
+	if keys, err := filepath.Glob(filepath.Join(dir, "orgs", "acme", "twins", "*.keys")); err != nil || len(keys) != 1 {
+		t.Error(keys, err)
+	}
 	want(t, ask(t, s, dataset.Full, "SELECT value FROM extracted_fields WHERE field_id = 'F-R-D-1-1-3-ssn'"), "111-22-3330")
 }
 

@@ -181,7 +181,7 @@ func (s *Store) buildOnce(ctx context.Context, org, dir string, job generation.J
 	}
 	row, err := s.publish(ctx, org, dir, prev, built, masks)
 	if err == nil {
-		s.readyTwins(ctx, org, dir, row)
+		s.readyTwins(ctx, org, dir, work, row)
 	}
 	return outcome{row: row, built: built}, err
 }

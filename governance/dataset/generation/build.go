@@ -25,9 +25,10 @@ type build struct {
 	conn      *sql.Conn
 	empty     bool // there is nothing yet
 	onlyEdits bool
-	aligned   bool // the rows of extracted_fields that change lie in both files at the same places
+	aligned   bool  // the rows of extracted_fields that change lie in both files at the same places
+	keyed     int64 // rows of extracted_fields before this one are found by the twins' keys
 	affected  int64
-	staged    [5]int64
+	came      [5]int64 // the records of each kind, without repetitions
 	counts    [5]Counts
 	problems  []record.Problem
 	twins     map[string]written
@@ -102,6 +103,8 @@ func Run(ctx context.Context, job Job) (res Result, err error) {
 		res, err = b.runRebuild(ctx)
 	case Mask:
 		res, err = b.runMask(ctx)
+	case Keys:
+		err = b.runKeys(ctx)
 	default:
 		err = fmt.Errorf("no mode %q", job.Mode)
 	}
@@ -202,7 +205,7 @@ func (b *build) write(ctx context.Context, conn *sql.Conn, catalog string, r rel
 	if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM n_"+r.name).Scan(&n); err != nil {
 		return err
 	}
-	if n == 0 && (!r.cells || b.empty) {
+	if n == 0 && (!r.cells || b.empty || b.onlyEdits) {
 		return nil
 	}
 	if !b.empty {
@@ -257,6 +260,9 @@ func (b *build) attach(ctx context.Context) error {
 		}
 		return execOn(ctx, conn, "COMMIT")
 	})
+	if err == nil {
+		err = b.attachKeys(ctx)
+	}
 	b.mark("attach")
 	return err
 }

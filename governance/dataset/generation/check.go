@@ -31,22 +31,28 @@ func (b *build) find(ctx context.Context, column, query string) error {
 
 // checkReferences makes sure that everything which changed refers to something that is there.
 func (b *build) checkReferences(ctx context.Context) error {
-	for _, c := range []struct{ column, query string }{
-		{"submission_id", `SELECT file, line, 'there is no submission ' || submission_id FROM c_document
+	for _, c := range []struct {
+		kind          record.Kind
+		column, query string
+	}{
+		{record.Document, "submission_id", `SELECT file, line, 'there is no submission ' || submission_id FROM c_document
 			WHERE submission_id NOT IN (SELECT id FROM s_submission) AND submission_id NOT IN (SELECT submission_id FROM f.submissions)`},
-		{"document_id", `SELECT file, line, 'there is no document ' || document_id FROM c_row
+		{record.Row, "document_id", `SELECT file, line, 'there is no document ' || document_id FROM c_row
 			WHERE document_id NOT IN (SELECT id FROM s_document) AND document_id NOT IN (SELECT document_id FROM f.documents)`},
-		{"document_id", `SELECT c.file, c.line, 'row ' || c.id || ' belongs to document ' || o.document_id || ', and a row does not move' FROM c_row c
+		{record.Row, "document_id", `SELECT c.file, c.line, 'row ' || c.id || ' belongs to document ' || o.document_id || ', and a row does not move' FROM c_row c
 			JOIN old_row o ON c.id = o.row_id WHERE c.document_id <> o.document_id`},
-		{"document_id", `SELECT file, line, 'there is no document ' || document_id FROM c_field
+		{record.Field, "document_id", `SELECT file, line, 'there is no document ' || document_id FROM c_field
 			WHERE document_id NOT IN (SELECT id FROM s_document) AND document_id NOT IN (SELECT document_id FROM f.documents)`},
-		{"row_id", `SELECT c.file, c.line, CASE WHEN r.id IS NULL THEN 'there is no row ' || c.row_id ELSE 'row ' || r.id || ' belongs to document ' || r.document_id END
+		{record.Field, "row_id", `SELECT c.file, c.line, CASE WHEN r.id IS NULL THEN 'there is no row ' || c.row_id ELSE 'row ' || r.id || ' belongs to document ' || r.document_id END
 			FROM c_field c LEFT JOIN (SELECT id, document_id FROM s_row UNION SELECT row_id, document_id FROM f.extracted_rows WHERE row_id IN (SELECT row_id FROM c_field)
 			AND row_id NOT IN (SELECT id FROM s_row)) r ON c.row_id = r.id WHERE c.row_id IS NOT NULL AND (r.id IS NULL OR r.document_id <> c.document_id)`},
-		{"field_id", `SELECT file, line, 'there is no field ' || field_id FROM c_edit
+		{record.Edit, "field_id", `SELECT file, line, 'there is no field ' || field_id FROM c_edit
 			WHERE field_id NOT IN (SELECT id FROM s_field) AND field_id NOT IN (SELECT field_id FROM old_field)`},
-		{"id", `SELECT file, line, 'edit ' || id || ' is there with other content, and an edit is never replaced' FROM c_edit WHERE replaced`},
+		{record.Edit, "id", `SELECT file, line, 'edit ' || id || ' is there with other content, and an edit is never replaced' FROM c_edit WHERE replaced`},
 	} {
+		if b.counts[c.kind].New+b.counts[c.kind].Replaced == 0 {
+			continue
+		}
 		if err := b.find(ctx, c.column, c.query); err != nil {
 			return err
 		}

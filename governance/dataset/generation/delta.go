@@ -15,6 +15,10 @@ import (
 // uniqueIDs refuses an id that came twice with different content and forgets repetitions.
 func (b *build) uniqueIDs(ctx context.Context, k record.Kind) error {
 	s := stage(k)
+	var err error
+	if b.came[k], err = b.count(ctx, "SELECT count(*) FROM "+s); err != nil || b.came[k] < 2 {
+		return err
+	}
 	if err := b.exec(ctx, "CREATE OR REPLACE TABLE dup AS SELECT id FROM "+s+" GROUP BY id HAVING count(*) > 1"); err != nil {
 		return err
 	}
@@ -25,24 +29,36 @@ func (b *build) uniqueIDs(ctx context.Context, k record.Kind) error {
 	for _, c := range stagedColumns(k) {
 		names = append(names, ident(c.name))
 	}
-	err := b.find(ctx, "id", "SELECT arg_max(file, (file, line)), arg_max(line, (file, line)), "+
+	err = b.find(ctx, "id", "SELECT arg_max(file, (file, line)), arg_max(line, (file, line)), "+
 		"id || ' came before in this import with other content, at row ' || arg_min(line, (file, line)) FROM "+
 		"(SELECT file, line, id, row("+strings.Join(names, ", ")+")::VARCHAR AS c FROM "+s+" WHERE id IN (FROM dup)) GROUP BY id HAVING count(DISTINCT c) > 1")
 	if err != nil {
 		return err
 	}
-	return b.exec(ctx, "DELETE FROM "+s+" WHERE id IN (FROM dup) AND rowid NOT IN (SELECT min(rowid) FROM "+s+" WHERE id IN (FROM dup) GROUP BY id)")
+	if err := b.exec(ctx, "DELETE FROM "+s+" WHERE id IN (FROM dup) AND rowid NOT IN (SELECT min(rowid) FROM "+s+" WHERE id IN (FROM dup) GROUP BY id)"); err != nil {
+		return err
+	}
+	b.came[k], err = b.count(ctx, "SELECT count(*) FROM "+s)
+	return err
 }
 
-// lookUp copies the rows of a relation that a condition on few columns picks.
-func (b *build) lookUp(ctx context.Context, into, relation, where string) error {
-	if b.empty {
-		return b.exec(ctx, "CREATE OR REPLACE TABLE "+into+" AS SELECT *, rowid AS rid FROM f."+relation+" LIMIT 0")
+// fieldFacts are the columns of extracted_fields that don't follow from others. Each that is looked up costs.
+const fieldFacts = "t.* EXCLUDE (submission_id, document_type, workflow, table_name, row_index, value, edited, edited_by_human, edited_by, edited_at, edit_count)"
+
+// lookUp copies columns of the rows of a relation that a condition on few columns picks, none if it is "".
+func (b *build) lookUp(ctx context.Context, into, relation, columns, where string) error {
+	if b.empty || where == "" {
+		return b.exec(ctx, "CREATE OR REPLACE TABLE "+into+" AS SELECT "+columns+", t.rowid AS rid FROM f."+relation+" t LIMIT 0")
 	}
 	if err := b.exec(ctx, "CREATE OR REPLACE TABLE hit AS SELECT rowid AS rid FROM f."+relation+" WHERE "+where); err != nil {
 		return err
 	}
-	return b.exec(ctx, "CREATE OR REPLACE TABLE "+into+" AS SELECT t.*, hit.rid FROM f."+relation+" t JOIN hit ON t.rowid = hit.rid")
+	return b.exec(ctx, fetch(into, relation, columns))
+}
+
+// fetch is the statement that copies the rows that are hit.
+func fetch(into, relation, columns string) string {
+	return "CREATE OR REPLACE TABLE " + into + " AS SELECT " + columns + ", hit.rid FROM f." + relation + " t JOIN hit ON t.rowid = hit.rid"
 }
 
 // changed finds what came and isn't there already with the same content.
@@ -66,17 +82,11 @@ func (b *build) changed(ctx context.Context, k record.Kind) error {
 		return err
 	}
 	var c Counts
-	staged, err := b.count(ctx, "SELECT count(*) FROM "+stage(k))
-	if err != nil {
-		return err
+	query := fmt.Sprintf("SELECT count(*) FILTER (replaced), count(*) FILTER (NOT replaced) FROM c_%s", k)
+	if err := b.conn.QueryRowContext(ctx, query).Scan(&c.Replaced, &c.New); err != nil {
+		return wrapSQL("counting", query, err)
 	}
-	if c.Replaced, err = b.count(ctx, fmt.Sprintf("SELECT count(*) FROM c_%s WHERE replaced", k)); err != nil {
-		return err
-	}
-	if c.New, err = b.count(ctx, fmt.Sprintf("SELECT count(*) FROM c_%s WHERE NOT replaced", k)); err != nil {
-		return err
-	}
-	c.Unchanged = staged - c.New - c.Replaced
+	c.Unchanged = b.came[k] - c.New - c.Replaced
 	b.counts[k] = c
 	return nil
 }
@@ -99,7 +109,11 @@ func (b *build) compare(ctx context.Context) error {
 	}
 	for _, k := range []record.Kind{record.Submission, record.Document, record.Row} {
 		table, rename := relationOf(k)
-		if err := b.lookUp(ctx, "old_"+k.String(), table, rename["id"]+" IN (SELECT id FROM "+stage(k)+")"); err != nil {
+		where := ""
+		if b.came[k] > 0 {
+			where = rename["id"] + " IN (SELECT id FROM " + stage(k) + ")"
+		}
+		if err := b.lookUp(ctx, "old_"+k.String(), table, "t.*", where); err != nil {
 			return err
 		}
 		if err := b.changed(ctx, k); err != nil {
@@ -115,20 +129,13 @@ func (b *build) compare(ctx context.Context) error {
 	if b.affected, err = b.count(ctx, "SELECT count(*) FROM aff_doc"); err != nil {
 		return err
 	}
-	where := "field_id IN (SELECT id FROM s_field UNION ALL SELECT field_id FROM s_edit)"
-	if b.affected > 0 {
-		where += " OR document_id IN (FROM aff_doc)"
-	}
-	if b.counts[record.Row].Replaced > 0 {
-		where += " OR row_id IN (SELECT id FROM c_row WHERE replaced)"
-	}
-	if err := b.lookUp(ctx, "old_field", "extracted_fields", where); err != nil {
+	if err := b.lookUpOldFields(ctx); err != nil {
 		return err
 	}
 	if err := b.changed(ctx, record.Field); err != nil {
 		return err
 	}
-	if err := b.lookUp(ctx, "old_edit", "field_edits", "edit_id IN (SELECT id FROM s_edit)"); err != nil {
+	if err := b.lookUp(ctx, "old_edit", "field_edits", "t.*", "edit_id IN (SELECT id FROM s_edit)"); err != nil {
 		return err
 	}
 	if err := b.changed(ctx, record.Edit); err != nil {
@@ -139,4 +146,20 @@ func (b *build) compare(ctx context.Context) error {
 		b.onlyEdits = b.onlyEdits && b.counts[k].New+b.counts[k].Replaced == 0
 	}
 	return nil
+}
+
+// lookUpOldFields fills old_field with all fields that may change.
+func (b *build) lookUpOldFields(ctx context.Context) error {
+	const keys = "SELECT id FROM s_field UNION ALL SELECT field_id FROM s_edit"
+	where := ""
+	if b.affected > 0 {
+		where += " OR document_id IN (FROM aff_doc)"
+	}
+	if b.counts[record.Row].Replaced > 0 {
+		where += " OR row_id IN (SELECT id FROM c_row WHERE replaced)"
+	}
+	if where != "" || b.empty {
+		return b.lookUp(ctx, "old_field", "extracted_fields", fieldFacts, "field_id IN ("+keys+")"+where)
+	}
+	return b.lookUpFields(ctx, "old_field", keys)
 }

@@ -19,10 +19,10 @@ func (b *build) derive(ctx context.Context) error {
 			FROM c_document ORDER BY received_at, id`,
 		// What rows and fields repeat of their document and submission.
 		`CREATE OR REPLACE TABLE ctx_doc AS SELECT document_id FROM c_row UNION SELECT document_id FROM c_field UNION SELECT document_id FROM old_field UNION SELECT document_id FROM old_row UNION FROM aff_doc`,
-		`CREATE OR REPLACE TABLE ctx AS WITH d AS (SELECT document_id, submission_id, document_type FROM n_documents UNION ALL
-				SELECT document_id, submission_id, document_type FROM f.documents WHERE document_id IN (FROM ctx_doc) AND document_id NOT IN (SELECT document_id FROM n_documents)),
-			s AS (SELECT submission_id, workflow FROM n_submissions UNION ALL
-				SELECT submission_id, workflow FROM f.submissions WHERE submission_id NOT IN (SELECT submission_id FROM n_submissions))
+		`CREATE OR REPLACE TABLE d AS SELECT document_id, submission_id, document_type FROM n_documents UNION ALL
+			SELECT document_id, submission_id, document_type FROM f.documents WHERE document_id IN (FROM ctx_doc) AND document_id NOT IN (SELECT document_id FROM n_documents)`,
+		`CREATE OR REPLACE TABLE ctx AS WITH s AS (SELECT submission_id, workflow FROM n_submissions UNION ALL
+				SELECT submission_id, workflow FROM f.submissions WHERE submission_id IN (SELECT submission_id FROM d) AND submission_id NOT IN (SELECT submission_id FROM n_submissions))
 			SELECT d.document_id, d.submission_id, d.document_type, s.workflow FROM d JOIN s USING (submission_id)`,
 		// The facts of every field that changes in any way.
 		`CREATE OR REPLACE TABLE field_facts AS SELECT id AS field_id, document_id, row_id, field AS field_name, value AS original_value, unit, confidence, page, x0, y0, x1, y1, extracted_at
@@ -37,7 +37,7 @@ func (b *build) derive(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := b.lookUp(ctx, "old_rows", "extracted_rows", "row_id IN (FROM touched)"); err != nil {
+	if err := b.lookUp(ctx, "old_rows", "extracted_rows", "t.* EXCLUDE (submission_id, document_type, workflow)", "row_id IN (FROM touched)"); err != nil {
 		return err
 	}
 	for _, q := range []string{
@@ -70,10 +70,19 @@ func (b *build) derive(ctx context.Context) error {
 		return err
 	}
 	for _, r := range relations() {
-		if r.cells {
-			if err := b.exec(ctx, typedSQL(r)); err != nil {
-				return err
-			}
+		if !r.cells {
+			continue
+		}
+		n, err := b.count(ctx, "SELECT count(*) FROM n_extracted_rows WHERE table_name = "+literal(r.name))
+		if err != nil {
+			return err
+		}
+		q := typedSQL(r)
+		if n == 0 {
+			q = "CREATE OR REPLACE TABLE n_" + r.name + " AS FROM f." + r.name + " LIMIT 0"
+		}
+		if err := b.exec(ctx, q); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -86,7 +95,7 @@ func (b *build) deriveCells(ctx context.Context) error {
 		return b.exec(ctx, `CREATE OR REPLACE TABLE cells AS SELECT o.row_id, map_from_entries(list_sort(map_entries(map_concat(o.cells, e.cells)))) AS cells, NULL::DOUBLE AS weakest
 			FROM old_rows o JOIN (SELECT row_id, map_from_entries(list({'key': field_name, 'value': value})) AS cells FROM n_extracted_fields WHERE row_id IS NOT NULL GROUP BY row_id) e USING (row_id)`)
 	}
-	if err := b.lookUp(ctx, "row_fields", "extracted_fields", "row_id IN (FROM touched)"); err != nil {
+	if err := b.lookUp(ctx, "row_fields", "extracted_fields", "t.row_id, t.field_id, t.field_name, t.value, t.confidence", "row_id IN (FROM touched)"); err != nil {
 		return err
 	}
 	if err := b.exec(ctx, `CREATE OR REPLACE TABLE rf AS SELECT row_id, field_name, value, confidence FROM n_extracted_fields WHERE row_id IS NOT NULL UNION ALL

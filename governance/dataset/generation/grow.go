@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // A file of a large organisation is not copied for a handful of edits. The build opens twins, copies of the published files that only
@@ -64,35 +66,35 @@ func (b *build) sealLogs(res Result) (Result, error) {
 			return Result{Overgrown: true}, nil
 		}
 	}
-	for name, built := range map[string]*Built{fullFile: &res.Full, standardFile: &res.Standard} {
-		from := b.job.Full
-		if name == standardFile {
-			from = b.job.Standard
-		}
-		log := filepath.Join(b.job.Dir, name+LogSuffix)
-		if err := copyFile(from+LogSuffix, log); err != nil {
-			return Result{}, err
-		}
-		if err := syncFile(log); err != nil {
-			return Result{}, err
-		}
-		sealed, err := finish(log)
-		if err != nil {
-			return Result{}, err
-		}
-		*built = Built{Path: filepath.Join(b.job.Dir, name), Log: &sealed}
-	}
+	var group errgroup.Group
+	group.Go(func() (err error) { res.Full, err = b.sealLog(b.job.Full, fullFile); return err })
+	group.Go(func() (err error) { res.Standard, err = b.sealLog(b.job.Standard, standardFile); return err })
+	err := group.Wait()
 	b.mark("log")
-	return res, nil
+	return res, err
+}
+
+func (b *build) sealLog(twin, name string) (Built, error) {
+	log := filepath.Join(b.job.Dir, name+LogSuffix)
+	if err := copyFile(twin+LogSuffix, log); err != nil {
+		return Built{}, err
+	}
+	if err := syncFile(log); err != nil {
+		return Built{}, err
+	}
+	sealed, err := finish(log)
+	return Built{Path: filepath.Join(b.job.Dir, name), Log: &sealed}, err
 }
 
 // align finds out whether the rows of extracted_fields that change lie at the same places in both files, as they do when both were
-// written in the same steps. They are then found by place in the second one, without another look at all of its keys.
+// written in the same steps. They are then found by place in the second one, without another look at all of its keys. Of those
+// among the keys it is known.
 func (b *build) align(ctx context.Context) error {
 	if b.empty {
 		return nil
 	}
-	missed, err := b.count(ctx, `SELECT (SELECT count(*) FROM old_field) - (SELECT count(*) FROM m.extracted_fields t JOIN old_field o ON t.rowid = o.rid WHERE t.field_id = o.field_id)`)
+	missed, err := b.count(ctx, fmt.Sprintf(`WITH o AS (SELECT rid, field_id FROM old_field WHERE rid >= %d)
+		SELECT (SELECT count(*) FROM o) - (SELECT count(*) FROM m.extracted_fields t JOIN o ON t.rowid = o.rid WHERE t.field_id = o.field_id)`, b.keyed))
 	b.aligned = missed == 0
 	return err
 }

@@ -31,6 +31,7 @@ const (
 	Compact = "compact"
 	Rebuild = "rebuild"
 	Mask    = "mask" // the same data, masked anew
+	Keys    = "keys" // writes what twins are looked up by, and nothing else
 )
 
 // Input is one file of an import.

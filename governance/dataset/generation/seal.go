@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -28,20 +29,9 @@ func (b *build) seal(ctx context.Context, res Result) (Result, error) {
 		}
 		b.mark("checkpoint")
 	}
-	res.Relations = map[string]int64{}
-	for _, r := range relations() {
-		n, err := b.count(ctx, "SELECT count(*) FROM f."+r.name)
-		if err != nil {
-			return Result{}, err
-		}
-		masked, err := b.count(ctx, "SELECT count(*) FROM m."+r.name)
-		if err != nil {
-			return Result{}, err
-		}
-		if n != masked {
-			return Result{}, fmt.Errorf("%s has %d rows in the full file and %d in the masked one", r.name, n, masked)
-		}
-		res.Relations[r.name] = n
+	var err error
+	if res.Relations, err = b.countRelations(ctx); err != nil {
+		return Result{}, err
 	}
 	for _, catalog := range []string{"f", "m"} {
 		if err := b.exec(ctx, "DETACH "+catalog); err != nil {
@@ -54,9 +44,37 @@ func (b *build) seal(ctx context.Context, res Result) (Result, error) {
 	var group errgroup.Group
 	group.Go(func() (err error) { res.Full, err = finish(filepath.Join(b.job.Dir, fullFile)); return err })
 	group.Go(func() (err error) { res.Standard, err = finish(filepath.Join(b.job.Dir, standardFile)); return err })
-	err := group.Wait()
+	err = group.Wait()
 	b.mark("hash")
 	return res, err
+}
+
+// countRelations counts the rows of each relation, which are as many in one file as in the other.
+func (b *build) countRelations(ctx context.Context) (map[string]int64, error) {
+	var parts [2][]string
+	for _, r := range relations() {
+		for i, catalog := range []string{"f", "m"} {
+			parts[i] = append(parts[i], "SELECT "+literal(r.name)+" AS name, count(*) AS n FROM "+catalog+"."+r.name)
+		}
+	}
+	rows, err := b.conn.QueryContext(ctx, "SELECT f.name, f.n, m.n FROM ("+strings.Join(parts[0], " UNION ALL ")+") f JOIN ("+strings.Join(parts[1], " UNION ALL ")+") m USING (name)")
+	if err != nil {
+		return nil, fmt.Errorf("counting rows: %w", err)
+	}
+	defer rows.Close()
+	counts := map[string]int64{}
+	for rows.Next() {
+		var name string
+		var n, masked int64
+		if err := rows.Scan(&name, &n, &masked); err != nil {
+			return nil, err
+		}
+		if n != masked {
+			return nil, fmt.Errorf("%s has %d rows in the full file and %d in the masked one", name, n, masked)
+		}
+		counts[name] = n
+	}
+	return counts, rows.Err()
 }
 
 // finish takes a file's write permission away and hashes it. DuckDB has synced it.

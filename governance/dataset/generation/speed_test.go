@@ -73,6 +73,9 @@ func BenchmarkEditsInALargeOrganisation(b *testing.B) {
 	full, standard := base(b, at, n)
 	for b.Loop() {
 		twins := twinsOf(b, full, standard)
+		if _, err := Run(b.Context(), Job{Mode: Keys, Dir: b.TempDir(), Full: twins[0], Standard: twins[1], Threads: 2, MemoryMB: 2048}); err != nil {
+			b.Fatal(err)
+		}
 		const rounds = 5
 		var took time.Duration
 		var seen string

@@ -24,7 +24,6 @@ type stager struct {
 	appenders [5]*duckdb.Appender
 	row       []driver.Value
 	problems  []record.Problem
-	staged    [5]int64
 }
 
 // stageFiles reads all files of an import into staging tables.
@@ -61,7 +60,6 @@ func (b *build) stageFiles(ctx context.Context) error {
 			err = errors.Join(err, a.Close())
 		}
 	}
-	b.staged = st.staged
 	b.problems = append(b.problems, st.problems...)
 	if errors.Is(err, errEnough) {
 		err = nil
@@ -135,7 +133,6 @@ func (st *stager) Record(r record.Record) error {
 			st.row[last], st.row[last+1] = sum, size
 		}
 	}
-	st.staged[r.Kind]++
 	return st.appenders[r.Kind].AppendRow(st.row...)
 }
 
