@@ -1,6 +1,7 @@
 package dataset_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -58,8 +59,12 @@ func changesEqualARebuild(t *testing.T, growAbove int64) {
 		"6 a field's value", "7 a field's row", "8 a field's name", "9 more of everything",
 		"91 edits of what came or was replaced",
 	} {
-		if res := importFile(t, s, write(t, "change.ndjson", changes[name])); !res.Changed {
+		res := importFile(t, s, write(t, "change.ndjson", changes[name]))
+		if !res.Changed {
 			t.Fatalf("%s: %+v", name, res)
+		}
+		for relation, n := range res.Relations {
+			want(t, ask(t, s, dataset.Standard, "SELECT count(*) FROM "+relation), fmt.Sprint(n))
 		}
 	}
 	want(t, ask(t, s, dataset.Full, `SELECT value IS NULL, edited_by, edit_count, edited_by_human FROM extracted_fields WHERE field_id = 'F-R-D-2-0-3-vin'`), "true|kim|3|true")

@@ -146,7 +146,7 @@ func (s *Store) buildOnce(ctx context.Context, org, dir string, job generation.J
 			if job.Full, job.Standard, err = s.twins(dir, prev); err != nil {
 				return outcome{}, s.unavailable("the files to build on can't be made ready", err)
 			}
-			job.Grow = true
+			job.Grow, job.Relations = true, prev.manifest.Relations
 		}
 	}
 	if job.Mode != generation.Import && current == 0 {

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	_ "github.com/duckdb/duckdb-go/v2" // the "duckdb" driver
@@ -32,6 +31,7 @@ type build struct {
 	counts    [5]Counts
 	problems  []record.Problem
 	twins     map[string]written
+	more      [2]map[string]int64 // rows that each relation got in the full file and in the masked one
 	masks     map[Class]shown
 	millis    map[string]int64
 	last      time.Time
@@ -51,7 +51,7 @@ const (
 
 // Run does a job. Problems of the import are in the result; the error is for everything else.
 func Run(ctx context.Context, job Job) (res Result, err error) {
-	b := &build{job: job, millis: map[string]int64{}, last: time.Now(), empty: job.Full == ""}
+	b := &build{job: job, more: [2]map[string]int64{{}, {}}, millis: map[string]int64{}, last: time.Now(), empty: job.Full == ""}
 	if b.masks, err = ReadMasks(job.Masks); err != nil {
 		return res, fmt.Errorf("the policy's masks: %w", err)
 	}
@@ -201,6 +201,10 @@ func (b *build) apply(ctx context.Context) (changed bool, err error) {
 
 // write takes the new rows of a relation into a file, in place of those with the same keys.
 func (b *build) write(ctx context.Context, conn *sql.Conn, catalog string, r relation) error {
+	more := b.more[0]
+	if catalog == "m" {
+		more = b.more[1]
+	}
 	var n int64
 	if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM n_"+r.name).Scan(&n); err != nil {
 		return err
@@ -216,15 +220,19 @@ func (b *build) write(ctx context.Context, conn *sql.Conn, catalog string, r rel
 		if r.cells { // a row may have gone from one table to another
 			where = "row_id IN (SELECT row_id FROM n_extracted_rows)"
 		}
-		if err := execOn(ctx, conn, "DELETE FROM "+catalog+"."+r.name+" WHERE "+where); err != nil {
+		gone, err := changeOn(ctx, conn, "DELETE FROM "+catalog+"."+r.name+" WHERE "+where)
+		if err != nil {
 			return err
 		}
+		more[r.name] -= gone
 	}
 	from := "FROM n_" + r.name
 	if catalog == "m" {
 		from = maskedSelect(r, b.masks)
 	}
-	return execOn(ctx, conn, "INSERT INTO "+catalog+"."+r.name+" "+from)
+	came, err := changeOn(ctx, conn, "INSERT INTO "+catalog+"."+r.name+" "+from)
+	more[r.name] += came
+	return err
 }
 
 // both does work on the two files at once, each on a connection of its own.
@@ -318,29 +326,3 @@ func (b *build) countsByName() map[string]Counts {
 	}
 	return all
 }
-
-func (b *build) exec(ctx context.Context, query string) error { return execOn(ctx, b.conn, query) }
-
-func execOn(ctx context.Context, conn *sql.Conn, query string) error {
-	if _, err := conn.ExecContext(ctx, query); err != nil {
-		return wrapSQL("building", query, err)
-	}
-	return nil
-}
-
-func (b *build) count(ctx context.Context, query string) (n int64, err error) {
-	if err := b.conn.QueryRowContext(ctx, query).Scan(&n); err != nil {
-		return 0, wrapSQL("counting", query, err)
-	}
-	return n, nil
-}
-
-// wrapSQL names the beginning of the statement that failed. Statements hold no data but the key's, and that comes later in its one.
-func wrapSQL(doing, query string, err error) error {
-	const most = 60
-	query = strings.Join(strings.Fields(query), " ")
-	return fmt.Errorf("%s: %s: %w", doing, query[:min(len(query), most)], err)
-}
-
-// redacted hides the text of an error that could quote the key.
-func redacted(error) error { return errors.New("DuckDB refused one") }

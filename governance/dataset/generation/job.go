@@ -17,6 +17,7 @@ type Job struct {
 	Full      string            `json:"full"` // the files to start from, "" for none
 	Standard  string            `json:"standard"`
 	Grow      bool              `json:"grow"`      // of an import: the two are the builder's own twins of what was published; only their logs may grow
+	Relations map[string]int64  `json:"relations"` // with Grow: how many rows each relation has, for it takes long to count them; nil: they are counted
 	Files     []Input           `json:"files"`     // of an import
 	Facts     []string          `json:"facts"`     // of a rebuild: the folders of facts, oldest first
 	Documents string            `json:"documents"` // the folder that keeps documents' files by hash

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -51,6 +52,16 @@ func (b *build) seal(ctx context.Context, res Result) (Result, error) {
 
 // countRelations counts the rows of each relation, which are as many in one file as in the other.
 func (b *build) countRelations(ctx context.Context) (map[string]int64, error) {
+	if b.job.Grow && b.job.Relations != nil {
+		if !maps.Equal(b.more[0], b.more[1]) {
+			return nil, fmt.Errorf("the full file got %v rows and the masked one %v", b.more[0], b.more[1])
+		}
+		counts := maps.Clone(b.job.Relations)
+		for name, n := range b.more[0] {
+			counts[name] += n
+		}
+		return counts, nil
+	}
 	var parts [2][]string
 	for _, r := range relations() {
 		for i, catalog := range []string{"f", "m"} {

@@ -79,17 +79,19 @@ func BenchmarkEditsInALargeOrganisation(b *testing.B) {
 		const rounds = 5
 		var took time.Duration
 		var seen string
+		var relations map[string]int64
 		for round := range rounds {
 			edits := editsFile(b, n, round)
 			work := b.TempDir()
 			began, used := time.Now(), processor()
 			res, err := Run(b.Context(), Job{
-				Mode: Import, Dir: work, Key: []byte("k"), Full: twins[0], Standard: twins[1], Grow: true, Documents: filepath.Join(work, "documents"), Threads: 2, MemoryMB: 2048,
+				Mode: Import, Dir: work, Key: []byte("k"), Full: twins[0], Standard: twins[1], Grow: true, Relations: relations, Documents: filepath.Join(work, "documents"), Threads: 2, MemoryMB: 2048,
 				Files: []Input{{Path: edits, Name: "edits.ndjson", Format: "ndjson"}},
 			})
 			if err != nil || len(res.Problems) > 0 || res.Overgrown {
 				b.Fatal(err, res)
 			}
+			relations = res.Relations
 			seen = filepath.Join(work, standardFile)
 			if err := os.Link(standard, seen); err != nil {
 				b.Fatal(err)
