@@ -16,7 +16,7 @@ import (
 // works on twins of those files, which nobody else opens; see generation/grow.go. What outgrows a log is taken into files of its own.
 const (
 	growInput = 8 << 20 // bytes of an import's files
-	growLog   = 4 << 20 // bytes of a log that may still grow: a reader replays it when it opens
+	growLog   = 3 << 20 // bytes of a log that may still grow: a reader replays it when it opens, and its deletions slow scans
 	foldLog   = 1 << 20 // bytes of a log that is worth folding when nothing else is to do
 )
 
