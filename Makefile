@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test check bench bench-sandbox sandbox-image chaos soak conformance lint fmt setup setup-test build web test-web clean FORCE
+.PHONY: help demo serve test race check bench bench-sandbox sandbox-image chaos soak conformance lint fmt setup setup-test build web test-web clean FORCE
 
 BIN := $(CURDIR)/build/bin
 TOOL := go tool -modfile=.ci/tools.mod
@@ -67,18 +67,19 @@ $(BIN)/runsc: $(wildcard sandbox/gvisor/runsc/*)
 	@cd sandbox/gvisor/runsc && CGO_ENABLED=0 go test . && CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o $@ .
 	@touch $@
 
+test: setup-test build ## do all set-up and run all tests
+	@$(TOOL) gotestsum --format pkgname-and-test-fails --hide-summary skipped -- -timeout 20m ./...
+
 # The race detector watches the parts that share memory between goroutines. The others compute on much data, which it slows
 # down tenfold, hold attacks against their deadlines, or start the whole product.
-QUERIES := governance/console governance/dataset governance/gate governance/statement
-PLAIN := . ./cmd/benchmarks/... ./cmd/bordereau/... ./cmd/vpicbuild/... ./reports/... ./tools/... ./web/... $(addsuffix /...,$(addprefix ./,$(QUERIES)))
-RACED := ./agent/... ./sandbox/... ./migrations/... ./cmd/gov/... ./cmd/guest/... ./cmd/sandboxd/... \
-	$(addsuffix /...,$(addprefix ./,$(filter-out $(QUERIES),$(patsubst %/,%,$(wildcard governance/*/)))))
+UNWATCHED := governance/console governance/dataset governance/gate governance/statement
+WATCHED := ./agent/... ./sandbox/... ./migrations/... ./cmd/gov/... ./cmd/guest/... ./cmd/sandboxd/... \
+	$(addsuffix /...,$(addprefix ./,$(filter-out $(UNWATCHED),$(patsubst %/,%,$(wildcard governance/*/)))))
 
-test: setup-test build ## do all set-up and run all tests
-	@$(TOOL) gotestsum --format pkgname-and-test-fails --hide-summary skipped -- -timeout 20m $(PLAIN)
-	@$(TOOL) gotestsum --format pkgname-and-test-fails --hide-summary skipped -- -race -timeout 20m $(RACED)
+race: setup-test build ## run the tests of what shares memory under the race detector
+	@$(TOOL) gotestsum --format pkgname-and-test-fails --hide-summary skipped -- -race -timeout 20m $(WATCHED)
 
-check: lint test test-web ## everything that continuous integration runs
+check: lint test race test-web ## everything that continuous integration runs
 
 bench: setup-test build ## measure, and write docs/BENCHMARKS.md
 	@go run ./cmd/benchmarks
