@@ -83,13 +83,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if _, err := rand.Read(b.fixture); err != nil {
 		return err
 	}
-	defer func() { // nothing stays behind, also after an interrupt
-		clean := context.WithoutCancel(ctx)
-		infos, _ := d.List(clean)
-		for _, i := range infos {
-			_ = d.Delete(clean, i.ID)
-		}
-	}()
+	defer b.clear(ctx)                                // nothing stays behind, also after an interrupt
 	if err := os.MkdirAll(o.out, 0o755); err != nil { // #nosec G301 -- results
 		return err
 	}

@@ -106,6 +106,7 @@ func (b *bench) warm(ctx context.Context, f *figure, n int) error {
 	if err := m.Start(ctx); err != nil {
 		return err
 	}
+	defer b.clear(ctx) // what waits in the pool would take part in the next step
 	defer m.Stop()
 	for i := range n {
 		if b.over() {
@@ -141,6 +142,15 @@ func (b *bench) warm(ctx context.Context, f *figure, n int) error {
 		}
 	}
 	return nil
+}
+
+// clear deletes all sandboxes.
+func (b *bench) clear(ctx context.Context) {
+	clean := context.WithoutCancel(ctx)
+	infos, _ := b.driver.List(clean)
+	for _, i := range infos {
+		_ = b.driver.Delete(clean, i.ID)
+	}
 }
 
 func (b *bench) execs(ctx context.Context, f *figure, n int) error {
