@@ -1,6 +1,7 @@
 package dataset_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -91,6 +92,18 @@ func TestSmallImportsGrowALog(t *testing.T) {
 		t.Error(keys, err)
 	}
 	want(t, ask(t, s, dataset.Full, "SELECT value FROM extracted_fields WHERE field_id = 'F-R-D-1-1-3-ssn'"), "111-22-3330")
+
+	// Keys are a help and no more: damaged at the head or in the middle, they are made anew.
+	for i, at := range []int64{0, 20 << 10} {
+		keys, err := filepath.Glob(filepath.Join(dir, "orgs", "acme", "twins", "*.keys"))
+		if err != nil || len(keys) != 1 {
+			t.Fatal(keys, err)
+		}
+		damage(t, keys[0], at)
+		ssn := fmt.Sprintf("111-22-334%d", i)
+		importFile(t, s, edit(t, fmt.Sprint("E-u", i), ssn))
+		want(t, ask(t, s, dataset.Full, "SELECT value FROM extracted_fields WHERE field_id = 'F-R-D-1-1-3-ssn'"), ssn)
+	}
 }
 
 func sameFile(t *testing.T, a, b string) bool {
@@ -165,4 +178,21 @@ func TestReplicasShareAFileAndItsLogs(t *testing.T) {
 	}
 	c := replica() // knows nothing yet, and finds what the newest generation shares with those that are gone
 	want(t, ask(t, c, dataset.Full, "SELECT value FROM extracted_fields WHERE field_id = 'F-R-D-1-1-3-ssn'"), "111-22-3333")
+}
+
+// damage overwrites all of a file from a place on.
+func damage(t *testing.T, path string, at int64) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteAt(bytes.Repeat([]byte{0xa5}, int(info.Size()-at)), at); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -2,6 +2,7 @@ package generation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -52,18 +53,39 @@ func (b *build) attachKeys(ctx context.Context) error {
 		return nil //nolint:nilerr // it goes without
 	}
 	if err := b.exec(ctx, "ATTACH "+literal(path)+" AS k (READ_ONLY)"); err != nil {
-		return err
+		return b.forgetKeys(err)
 	}
-	var err error
-	b.keyed, err = b.count(ctx, "SELECT coalesce(max(below), 0) FROM k.about WHERE hashed_by = version()")
-	return err
+	var same bool
+	if err := b.conn.QueryRowContext(ctx, "SELECT below, hashed_by = version() FROM k.about").Scan(&b.keyed, &same); err != nil || !same {
+		return b.forgetKeys(err)
+	}
+	return nil
+}
+
+// forgetKeys goes on without keys that can't be used: they are damaged or of another version. The next ones are written after this build.
+func (b *build) forgetKeys(why error) error {
+	b.keyed = 0
+	if err := os.Remove(KeysPath(b.job.Full, b.job.Standard)); err != nil {
+		return errors.Join(why, err)
+	}
+	return nil
 }
 
 // lookUpFields copies the rows of extracted_fields whose keys a query gives, as id.
 func (b *build) lookUpFields(ctx context.Context, into, keys string) error {
-	if b.keyed == 0 {
-		return b.lookUp(ctx, into, "extracted_fields", fieldFacts, "field_id IN ("+keys+")")
+	if b.keyed > 0 {
+		err := b.lookUpKeyed(ctx, into, keys)
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		if err := b.forgetKeys(err); err != nil {
+			return err
+		}
 	}
+	return b.lookUp(ctx, into, "extracted_fields", fieldFacts, "field_id IN ("+keys+")")
+}
+
+func (b *build) lookUpKeyed(ctx context.Context, into, keys string) error {
 	for _, q := range []string{
 		"CREATE OR REPLACE TABLE wanted AS SELECT id FROM (" + keys + ")",
 		"CREATE OR REPLACE TABLE hit AS SELECT rid FROM k.keys WHERE h IN (SELECT " + fmt.Sprintf(keyHash, "id") + " FROM wanted) UNION ALL " +
