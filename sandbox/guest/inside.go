@@ -20,6 +20,9 @@ func Run(ctx context.Context, cfg Config) error {
 		return fmt.Errorf("guest: socket and a uid that is not root's are required")
 	}
 	p := newProcesses(cfg.UID)
+	if err := p.dropBounding(); err != nil { // then no command's start could: that is a sandbox that doesn't come up, not commands that fail
+		return fmt.Errorf("guest: %w", err)
+	}
 	go p.reap(ctx)
 	slots := make(chan struct{}, idle)
 	for {
