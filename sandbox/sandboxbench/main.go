@@ -83,7 +83,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if _, err := rand.Read(b.fixture); err != nil {
 		return err
 	}
-	defer b.clear(ctx)                                // nothing stays behind, also after an interrupt
+	// Nothing stays behind, also after an interrupt.
+	defer b.clear(ctx)
 	if err := os.MkdirAll(o.out, 0o755); err != nil { // #nosec G301 -- results
 		return err
 	}
