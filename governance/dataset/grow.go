@@ -98,12 +98,10 @@ func copyInto(from, to string) (err error) {
 	return os.Rename(tmp.Name(), to)
 }
 
-// outgrow does an import again that was too much for a log.
+// outgrow does an import again, from the published files, that was too much for a log or couldn't be done with the twins.
 func (s *Store) outgrow(ctx context.Context, dir string, prev generationRow, job generation.Job) (generation.Result, error) {
-	for _, f := range prev.manifest.Files { // DuckDB may have written into them
-		if err := os.Remove(twinPath(dir, f)); err != nil {
-			return generation.Result{}, s.unavailable("leftovers can't be removed", err)
-		}
+	if err := os.RemoveAll(filepath.Join(dir, "twins")); err != nil { // DuckDB may have written into them
+		return generation.Result{}, s.unavailable("leftovers can't be removed", err)
 	}
 	if err := errors.Join(os.RemoveAll(job.Dir), os.Mkdir(job.Dir, 0o700)); err != nil {
 		return generation.Result{}, s.unavailable("no folder to build in", err)

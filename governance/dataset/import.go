@@ -164,7 +164,10 @@ func (s *Store) buildOnce(ctx context.Context, org, dir string, job generation.J
 		}
 	}
 	built, err := s.runBuilder(ctx, job)
-	if err == nil && built.Overgrown {
+	if job.Grow && ctx.Err() == nil && (err != nil || built.Overgrown) {
+		if err != nil { // perhaps what only builders use is damaged, which is no reason to refuse every small import
+			s.cfg.Logger.WarnContext(ctx, "a log couldn't be grown; the import goes into new files", "org", org, "error", err)
+		}
 		built, err = s.outgrow(ctx, dir, prev, job)
 	}
 	if err != nil {

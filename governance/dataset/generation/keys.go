@@ -2,7 +2,6 @@ package generation
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -46,46 +45,29 @@ func (b *build) runKeys(ctx context.Context) error {
 	return os.Rename(path, KeysPath(b.job.Full, b.job.Standard))
 }
 
-// attachKeys opens the twins' keys, if they are there.
+// attachKeys opens the twins' keys, if they are there. Those of another version go, and the next ones are written after this build.
 func (b *build) attachKeys(ctx context.Context) error {
 	path := KeysPath(b.job.Full, b.job.Standard)
 	if _, err := os.Stat(path); !b.job.Grow || err != nil {
 		return nil //nolint:nilerr // it goes without
 	}
 	if err := b.exec(ctx, "ATTACH "+literal(path)+" AS k (READ_ONLY)"); err != nil {
-		return b.forgetKeys(err)
+		return err
 	}
-	var same bool
-	if err := b.conn.QueryRowContext(ctx, "SELECT below, hashed_by = version() FROM k.about").Scan(&b.keyed, &same); err != nil || !same {
-		return b.forgetKeys(err)
+	const query = "SELECT CASE WHEN hashed_by = version() THEN below ELSE -1 END FROM k.about"
+	var err error
+	if b.keyed, err = b.count(ctx, query); err != nil || b.keyed >= 0 {
+		return err
 	}
-	return nil
-}
-
-// forgetKeys goes on without keys that can't be used: they are damaged or of another version. The next ones are written after this build.
-func (b *build) forgetKeys(why error) error {
 	b.keyed = 0
-	if err := os.Remove(KeysPath(b.job.Full, b.job.Standard)); err != nil {
-		return errors.Join(why, err)
-	}
-	return nil
+	return os.Remove(path)
 }
 
 // lookUpFields copies the rows of extracted_fields whose keys a query gives, as id.
 func (b *build) lookUpFields(ctx context.Context, into, keys string) error {
-	if b.keyed > 0 {
-		err := b.lookUpKeyed(ctx, into, keys)
-		if err == nil || ctx.Err() != nil {
-			return err
-		}
-		if err := b.forgetKeys(err); err != nil {
-			return err
-		}
+	if b.keyed == 0 {
+		return b.lookUp(ctx, into, "extracted_fields", fieldFacts, "field_id IN ("+keys+")")
 	}
-	return b.lookUp(ctx, into, "extracted_fields", fieldFacts, "field_id IN ("+keys+")")
-}
-
-func (b *build) lookUpKeyed(ctx context.Context, into, keys string) error {
 	for _, q := range []string{
 		"CREATE OR REPLACE TABLE wanted AS SELECT id FROM (" + keys + ")",
 		"CREATE OR REPLACE TABLE hit AS SELECT rid FROM k.keys WHERE h IN (SELECT " + fmt.Sprintf(keyHash, "id") + " FROM wanted) UNION ALL " +
